@@ -29,6 +29,8 @@ void Context::begin_test(const std::string& name) {
     launches.clear();
     diagnostics.clear();
     expected_findings.clear();
+    called.clear();
+    faulty.clear();
     last_call.clear();
     notes.clear();
     review.clear();

@@ -64,10 +64,13 @@ void expect_findings(std::string_view rule) {
     context().expected_findings.push_back(known);
 }
 
-void collect_findings(std::vector<device::Diagnostic> found) {
-    for (auto& one : found)
-        if (!is_expected(one))
-            device::add_finding(context().diagnostics, std::move(one), device::RecordLimits::max_diagnostics);
+void collect_findings(std::vector<device::Diagnostic> found, const std::string& function) {
+    for (auto& one : found) {
+        if (is_expected(one)) continue;
+        if (one.rule->severity == device::Severity::Error && !function.empty())
+            context().faulty.try_emplace(function, one.rule->id);
+        device::add_finding(context().diagnostics, std::move(one), device::RecordLimits::max_diagnostics);
+    }
 }
 
 }  // namespace warpgrade::judge

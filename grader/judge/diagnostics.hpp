@@ -28,7 +28,8 @@ inline Clean clean(std::string check = {}) { return Clean(std::move(check)); }
 // launch that cannot work. Throws std::logic_error if there is no such rule.
 void expect_findings(std::string_view rule);
 
-// Adds a call's findings to the verdict, except those that the test expects.
-void collect_findings(std::vector<device::Diagnostic> found);
+// Adds the findings of a call of `function` to the verdict, except those that the test expects. Those that belong to
+// no call, as when the program ends, have no function.
+void collect_findings(std::vector<device::Diagnostic> found, const std::string& function);
 
 }  // namespace warpgrade::judge

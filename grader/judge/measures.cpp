@@ -174,22 +174,40 @@ Prediction Prediction::within(double part) const {
 
 bool Prediction::match(Number predicted) const {
     const double value = predicted.value(), measured = measured_.number.value();
+    if (described_ && measured == 0) return match_described(value);
     // Predictions are the student's: they may be anything.
     if (std::isfinite(value) && std::isfinite(measured)) {
         context().measurements.push_back({"predicted " + measured_.name, value, measured_.unit});
         context().measurements.push_back({"measured " + measured_.name, measured, measured_.unit});
     }
-    // A part of infinity would be infinity.
-    const auto near = [&](double right) {
-        return value == right || (std::isfinite(right) && std::abs(value - right) <= within_ * std::abs(right));
-    };
-    if (near(measured) || (described_ && near(described_->value()))) return true;
+    if (is_near(value, measured) || (described_ && is_near(value, described_->value()))) return true;
     std::string message = measured_.name + ": predicted " + text(predicted);
     if (described_ && described_->value() != measured)
         message += "; a version as the contract describes it takes " + text(*described_) + ", yours took " +
                    with_unit(text(measured_.number), measured_.unit);
     else
         message += ", measured " + with_unit(text(measured_.number), measured_.unit);
+    detail::explain_failure(std::move(message));
+    return false;
+}
+
+bool Prediction::is_near(double value, double right) const {
+    // A part of infinity would be infinity.
+    return value == right || (std::isfinite(right) && std::abs(value - right) <= within_ * std::abs(right));
+}
+
+bool Prediction::match_described(double value) const {
+    const double right = described_->value();
+    if (is_near(value, right)) return true;
+    const char* const size = value < right ? "small" : "large";
+    const double factor = value < right ? right / value : value / right;
+    std::string message = fmt::format("{}: predicted {}, which is ", measured_.name, text(Number(value)));
+    if (!std::isfinite(factor) || factor <= 0)
+        message += fmt::format("too {}", size);
+    else if (factor < 1.1)
+        message += fmt::format("a little too {}", size);
+    else
+        message += fmt::format("too {} by a factor of {:.2g}", size, factor);
     detail::explain_failure(std::move(message));
     return false;
 }

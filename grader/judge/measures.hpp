@@ -102,7 +102,8 @@ inline Good between(const Limit& least, const Limit& most, std::string words = {
 }
 
 // Matches a student's prediction that equals the measured value or `described`, the value of a version exactly as the
-// contract describes it. The student's own version may need less, or more while it is unfinished.
+// contract describes it. The student's own version may need less. A measured 0 means that it is not right yet: then the
+// message tells no value, but how far off the prediction is.
 class Prediction {
   public:
     Prediction(Measure measured, std::optional<Number> described)
@@ -113,6 +114,8 @@ class Prediction {
     [[nodiscard]] std::string toString() const { return "is as measured"; }
 
   private:
+    [[nodiscard]] bool is_near(double value, double right) const;
+    [[nodiscard]] bool match_described(double value) const;
     Measure measured_;
     std::optional<Number> described_;
     double within_ = 0;

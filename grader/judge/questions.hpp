@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/judge.hpp"
 
@@ -59,15 +62,15 @@ void ask(Right right_answer, const Slips& slips, const Arguments&... arguments) 
 // A random number, for a question whose answer students cannot look up.
 inline int any_int(int low, int high) { return integers<int>(1, low, high)[0]; }
 
-// The profile of a call of the submission's own kernel, for a prediction. It is empty if the call fails or its output
-// does not match: the kernel's own tests report that, and a prediction may be right before there is a kernel. A failed
-// call ends the program, so ask for its predictions first.
+// The profile of a call of the submission's own kernel, for a prediction. It is empty if the call fails, if its output
+// does not match, or if it does just what the starter's does: the kernel's own tests report that, and a prediction may
+// be right before there is a kernel. A failed call ends the program, so ask for its predictions first.
 template <auto function, class Matcher, class... Arguments>
 Profile own_run(const Matcher& right, const Arguments&... arguments) {
     try {
-        const auto run = submission().profile<function>(arguments...);
-        const Profile& did = run;
-        return right.match(run.output) ? did : Profile();
+        const auto compared = compare_with_starter<function>(arguments...);
+        const Profile& did = compared.submission;
+        return right.match(compared.submission.output) && has_begun(compared.baseline, did) ? did : Profile();
     } catch (const SubmissionFailure&) {
         return {};
     }
@@ -80,18 +83,30 @@ inline Measure unless_above(double limit, Measure measured) {
 }
 
 // A prediction is right if it equals the measured value of the submission's own run or the `described` value of the
-// contract's version, up to the relative error `within`. A measured value of 0 means that the kernel is not written
-// yet.
+// contract's version, up to the relative error `within`. A measured value of 0 means that the kernel is not right yet.
 template <class T>
 void check_prediction(T predicted, const Measure& measured, double described, const Slips& slips, double within = 0) {
     explain_slip(predicted, slips);
-    const Measure prediction = measure("predicted " + measured.name, predicted, measured.unit);
-    if (measured.number.value() > 0)
-        CHECK_THAT(predicted, predicts(measured, described).within(within));
-    else if (within > 0)
-        CHECK_THAT(prediction, between((1 - within) * described, (1 + within) * described));
-    else
-        CHECK_THAT(prediction, is(described));
+    CHECK_THAT(predicted, predicts(measured, described).within(within));
+}
+
+// A prediction that was asked for before the kernel ran, which may end the program; its message names the question.
+template <class T>
+struct Asked {
+    T answer;
+    std::string call;
+};
+template <auto question, class... Arguments>
+auto predict(const Arguments&... arguments) {
+    auto answer = submission().call<question>(arguments...);
+    return Asked<decltype(answer)>{std::move(answer), context().last_call};
+}
+
+template <class T>
+void check_prediction(const Asked<T>& predicted, const Measure& measured, double described, const Slips& slips,
+                      double within = 0) {
+    context().last_call = predicted.call;
+    check_prediction(predicted.answer, measured, described, slips, within);
 }
 
 }  // namespace warpgrade::judge

@@ -7,6 +7,7 @@
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
+#include "judge/signs.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -33,6 +34,18 @@ void report(double baseline_ns, double submission_ns) {
 void report_measurement(std::string name, double value, std::string unit) {
     if (!std::isfinite(value)) throw InfrastructureError("the measurement '" + name + "' is not a number");
     context().measurements.push_back({std::move(name), value, std::move(unit)});
+}
+
+bool has_begun(const Profile& baseline, const Profile& submission) {
+    return !submission.launches.empty() && baseline.total() != submission.total();
+}
+
+void require_begun(const Profile& baseline, const Profile& submission) {
+    if (submission.launches.empty()) throw SubmissionFailure("no kernel was launched that the result comes from");
+    if (has_begun(baseline, submission)) return;
+    context().add_sign(sign::unbegun);
+    throw SubmissionFailure(
+        "this function still does just what it does in the starter: is its own kernel written, and is it launched?");
 }
 
 void report_speedup(const Profile& baseline, const Profile& submission) {

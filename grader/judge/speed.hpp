@@ -25,6 +25,20 @@ auto compare_with_starter(const Arguments&... arguments) {
     return Comparison<decltype(mine.output)>{std::move(base), std::move(mine)};
 }
 
+// False if the submission launched no kernel, or if its kernels count just what the starter's do: then nobody has begun
+// this function, however right its results are. Throws MissingAnalysis if the device does not count.
+bool has_begun(const Profile& baseline, const Profile& submission);
+// Fails the test if has_begun is false.
+void require_begun(const Profile& baseline, const Profile& submission);
+
+// The submission's call of a function that has been begun.
+template <auto Function, class... Arguments>
+auto profile_begun(const Arguments&... arguments) {
+    auto compared = compare_with_starter<Function>(arguments...);
+    require_begun(compared.baseline, compared.submission);
+    return std::move(compared.submission);
+}
+
 // Reports "speedup", "time" and "baseline time" by the device's clock. Fails the test if the submission launched no
 // kernel, since there is no speed to compare then.
 void report_speedup(const Profile& baseline, const Profile& submission);

@@ -115,7 +115,10 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     if (!failure_.empty()) throw SubmissionFailure(failure_);
     current.last_call = describe(spec);
     current.notes.clear();
-    if (role_ == Role::submission) current.outputs.clear();
+    if (role_ == Role::submission) {
+        current.outputs.clear();
+        current.called.insert(spec.function);
+    }
     try {
         CallResult result;
         try {
@@ -128,7 +131,7 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
             current.notes.clear();
             result = attempt_again(spec);
         }
-        collect_diagnostics();
+        collect_diagnostics(spec.function);
         if (profiled && role_ == Role::submission) {
             current.launches = result.profile.launches;
             for (auto launch : result.profile.not_part) {
@@ -138,7 +141,7 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
         }
         return result;
     } catch (const SubmissionFailure& failure) {
-        collect_diagnostics();
+        collect_diagnostics(spec.function);
         end_session();
         if (role_ == Role::submission) {
             failure_ = failure.what();
@@ -332,14 +335,14 @@ Replay* Program::prepare_replay(const CallSpec& spec, TimeLimit limit) {
 }
 
 // Only for the submission: the starter's mistakes are not the student's.
-void Program::collect_diagnostics() {
-    if (session_ && role_ == Role::submission) collect_findings(session_->take_diagnostics());
+void Program::collect_diagnostics(const std::string& function) {
+    if (session_ && role_ == Role::submission) collect_findings(session_->take_diagnostics(), function);
 }
 
 void Program::finish() {
     if (session_ && role_ == Role::submission && failure_.empty() && error_.empty()) {
         session_->finish();
-        collect_diagnostics();
+        collect_diagnostics({});
     }
     end_session();
 }

@@ -153,7 +153,7 @@ class Program {
     void time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile);
     Session& session();
     Replay* prepare_replay(const CallSpec& spec, TimeLimit limit);
-    void collect_diagnostics();
+    void collect_diagnostics(const std::string& function);
     void end_session();
 
     Role role_;

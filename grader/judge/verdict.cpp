@@ -160,6 +160,8 @@ nlohmann::json CaseVerdict::end() {
             {"checks", std::move(checks)},
             {"launches", std::move(launches)},
             {"diagnostics", device::to_json(current.diagnostics)},
+            {"functions", current.called},
+            {"faulty", current.faulty},
             {"launches_left_out", current.launches.size() - std::min(current.launches.size(), max_launches)},
             {"review", current.review},
             {"output", current.submission->output()},

@@ -53,13 +53,13 @@ TEST_CASE("what a test asks for is no mistake, until it ends") {
     Profile run;
     run.diagnostics = std::vector{found(device::rules::bad_launch)};
     CHECK(clean().match(run));
-    collect_findings({found(device::rules::bad_launch), found(device::rules::unchecked_launch)});
+    collect_findings({found(device::rules::bad_launch), found(device::rules::unchecked_launch)}, "f");
     REQUIRE(context().diagnostics.size() == 1);
     CHECK(context().diagnostics.front().rule == &device::rules::unchecked_launch);
 
     context().begin_test("another one");
     CHECK_FALSE(clean().match(run));
-    collect_findings(run.diagnostics.all());
+    collect_findings(run.diagnostics.all(), "f");
     CHECK(context().diagnostics.size() == 1);
     CHECK_THROWS_AS(expect_findings("launch/no-such-rule"), std::logic_error);
     context().begin_test("");
@@ -82,14 +82,15 @@ TEST_CASE("many mistakes are counted, and few of them named") {
 TEST_CASE("the same finding counts up, another place is another one") {
     context().begin_test("");
     const auto& known = context().diagnostics;
-    collect_findings({found(device::rules::race_shared), found(device::rules::race_shared)});
-    collect_findings({found(device::rules::race_shared, 8), found(device::rules::race_warp)});
+    collect_findings({found(device::rules::race_shared), found(device::rules::race_shared)}, "f");
+    collect_findings({found(device::rules::race_shared, 8), found(device::rules::race_warp)}, "f");
     auto other = found(device::rules::race_shared);
     other.related.push_back({"written by", {"sum.cu", 3, 0}, {}});
-    collect_findings({other});
+    collect_findings({other}, "f");
     REQUIRE(known.size() == 4);
     CHECK(known[0].count == 2);
-    for (std::uint32_t line = 0; line < 10'000; ++line) collect_findings({found(device::rules::race_shared, line)});
+    for (std::uint32_t line = 0; line < 10'000; ++line)
+        collect_findings({found(device::rules::race_shared, line)}, "f");
     CHECK(known.size() < 10'000);
     context().begin_test("");
 }
@@ -169,4 +170,19 @@ TEST_CASE("what a device does not tell is not known: neither none, nor zero, nor
     CHECK(when(run.launches[0]).end_ns == 7);
     run.launches[0].counters.emplace().global_store_sectors = 5;
     CHECK(sectors_stored(run).number.value() == 5);
+}
+
+TEST_CASE("a verdict knows in which function the first error was found") {
+    context().checks = {};
+    context().begin_test("scans");
+    collect_findings({found(device::rules::leak), found(device::rules::uncoalesced)}, "adds");
+    CHECK(context().faulty.empty());
+    collect_findings({found(device::rules::race_warp), found(device::rules::uninitialized_global)}, "scan");
+    collect_findings({found(device::rules::uninitialized_local)}, "");  // of no call
+    CHECK(context().faulty == std::map<std::string, std::string>{{"scan", "racecheck/warp"}});
+    expect_findings("launch/configuration");
+    collect_findings({found(device::rules::bad_launch)}, "reports");
+    CHECK(context().faulty.size() == 1);
+    context().begin_test("another one");
+    CHECK(context().faulty.empty());
 }

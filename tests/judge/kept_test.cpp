@@ -64,6 +64,8 @@ TEST_CASE("a verdict's line holds all that was gathered") {
     current.review = {"looks odd"};
     current.measurements = {{"time", 2.5, "ns"}};
     current.launches.resize(3);
+    current.called = {"scan", "sum"};
+    current.faulty = {{"scan", "racecheck/shared"}};
     verdict.set_checks(2);
     const auto line = verdict.end();
     CHECK(line["type"] == "case");
@@ -81,6 +83,8 @@ TEST_CASE("a verdict's line holds all that was gathered") {
     CHECK(line["launches_left_out"] == 0);
     CHECK(line["diagnostics"].empty());
     CHECK(line["review"] == nlohmann::json({"looks odd"}));
+    CHECK(line["functions"] == nlohmann::json({"scan", "sum"}));
+    CHECK(line["faulty"] == nlohmann::json({{"scan", "racecheck/shared"}}));
     CHECK(line["output"] == "");
     CHECK(line["seed"] == 77);
 }
@@ -101,6 +105,8 @@ TEST_CASE("nothing of a test is left when the next begins") {
     current.part = 0.5;
     current.outputs.resize(1);
     current.stopped_at = {1};
+    current.called = {"f"};
+    current.faulty = {{"f", "racecheck/shared"}};
     current.begin_test("u");
     verdict.begin("u", {});
     const auto line = verdict.end();
@@ -203,6 +209,24 @@ TEST_CASE("the verdicts' file has a line for each thing that happens") {
     CHECK_THROWS_AS(small.begin_case("t"), std::system_error);
     setrlimit(RLIMIT_FSIZE, &usual);
     std::signal(SIGXFSZ, handler);
+}
+
+TEST_CASE("a function that counts just what the starter's does is not begun") {
+    context().begin_test("begun");
+    auto base = profile({30, 50}, 200), mine = profile({80}, 200);
+    CHECK_THROWS_AS(require_begun(base, mine), MissingAnalysis);
+    for (auto* const run : {&base, &mine})
+        for (auto& launch : run->launches) launch.counters.emplace().inst_executed = 8;
+    require_begun(base, mine);
+    mine.launches[0].counters->inst_executed = 16;
+    CHECK_THROWS_AS(require_begun(base, mine), SubmissionFailure);
+    CHECK(context().signs == std::vector<std::string>{"unbegun"});
+    mine.launches[0].counters->global_load_sectors = 1;
+    require_begun(base, mine);
+    CHECK_THROWS_AS(require_begun(base, profile({}, 200)), SubmissionFailure);
+    CHECK(has_begun(base, mine));
+    CHECK_FALSE(has_begun(base, profile({}, 200)));
+    CHECK_FALSE(has_begun(mine, mine));
 }
 
 TEST_CASE("a speed-up is the starter's time by the submission's") {

@@ -323,6 +323,22 @@ TEST_CASE("a prediction may be of what the contract describes") {
           "sectors: predicted 5; a version as the contract describes it takes 4096, yours took 139,264");
 }
 
+TEST_CASE("where nothing is measured yet, a wrong prediction is told how far off it is, and no value") {
+    const auto none = measure("sectors", 0);
+    CHECK(predicted(4096, predicts(none, 4096)));
+    CHECK(context().measurements.empty());
+    CHECK(!predicted(1024, predicts(none, 4096)));
+    CHECK(context().failure == "sectors: predicted 1024, which is too small by a factor of 4");
+    CHECK(!predicted(6144, predicts(none, 4096)));
+    CHECK(context().failure == "sectors: predicted 6144, which is too large by a factor of 1.5");
+    CHECK(!predicted(4100, predicts(none, 4096)));
+    CHECK(context().failure == "sectors: predicted 4100, which is a little too large");
+    CHECK(!predicted(0, predicts(none, 4096)));
+    CHECK(context().failure == "sectors: predicted 0, which is too small");
+    CHECK(predicted(4500, predicts(none, 4096).within(0.1)));
+    CHECK(!predicted(5, predicts(none)));
+}
+
 TEST_CASE("a prediction may be near") {
     const auto faster = predicts(measure("speed-up", 4, "×")).within(0.25);
     CHECK(predicted(3, faster));

@@ -61,7 +61,9 @@ def make_feedback(
     notes = list(_notes(row, shown))
     if alias:
         notes.append(f"On the leaderboard you are “{one_line(alias, _WIDTH)}”.")
-    first = next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else ""
+    first = ""
+    if shown and not shown.problem:
+        first = next((test.name for test in failures.in_order(shown.tests) if test.begun), "")
     return Feedback(
         title=one_line(shown.lab.title if shown else title or row.lab, _WIDTH),
         who=_student_line(row),

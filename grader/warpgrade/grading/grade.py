@@ -20,7 +20,7 @@ from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, sources
 from warpgrade.grading import baseline as baselines
-from warpgrade.grading import judge, own_lines, review, score, unsupported
+from warpgrade.grading import begun, judge, own_lines, review, score, unsupported
 from warpgrade.grading.recall import Recall
 from warpgrade.grading.result import (
     DeviceInfo,
@@ -143,6 +143,9 @@ def grade(
             tests, stops, files, sources.HostCode(worker, sandbox), compilers.header_folders, budget.analysis,
             reads_sources=conditional.is_wanted(options.checks),
         )  # fmt: skip
+        functions = {name: case.functions for name, case in cases.items()}
+        tests = begun.mark(tests, functions, files, starter, lab.main_file, budget.analysis)
+        tests = score.charge_mistakes(tests, cases)
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds, warnings, left_out)
 

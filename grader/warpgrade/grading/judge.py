@@ -80,7 +80,8 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
 
     unsupported: with an error, for the device lacks what the program's kernels need. part: of the points, where what it
     measured is nearly good. signs: what is known of a failure (grading/hints.py). stopped_at: where host code hung, as
-    places in the program's file. output: the end of what the program has printed.
+    places in the program's file. output: the end of what the program has printed. functions: those of the contract that
+    the test called; faulty: those in whose calls the checks found an error, with its rule.
     """
 
     name: str
@@ -98,6 +99,8 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
     review: list[str] = []
+    functions: list[str] = []
+    faulty: dict[str, str] = {}
     seed: int | None = None
 
 

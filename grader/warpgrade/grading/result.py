@@ -54,6 +54,7 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output: the last lines that the program printed in the test, in its own words.
     diagnostics: what the device's checks found while it ran, in the submission's own lines.
     checks: the numbers that it held against limits, of a speed test its speed-up.
+    begun: false if a function that the test calls is as the starter has it, in all that it reaches.
     """
 
     name: str
@@ -72,6 +73,7 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
     checks: list[Check] = []
+    begun: bool = True
 
 
 class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

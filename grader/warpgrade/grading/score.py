@@ -13,7 +13,7 @@ from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Check, Measurement, Score, TestResult
-from warpgrade.lab.failure_tags import FAILURE_TAGS
+from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS
 from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
 from warpgrade.lab.labs import Lab, SpeedItem, TestItem
 from warpgrade.machine import device
@@ -22,6 +22,7 @@ from warpgrade.machine.text import bounded, clean, clean_tree, number
 
 SPEEDUP = "speedup"
 PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
+_CHARGED = {"counter", "speed", "checks"}  # tags of tests that a mistake takes the points of
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
 _ENDED = re.compile(r"your program called exit\(\d+\) inside \w+(?:\n|$)")
@@ -127,6 +128,42 @@ def _speedup_check(curve: list[tuple[float, float]], speedup: float, points: flo
         name=SPEEDUP, now=speedup, relation="at least", limit=curve[-1][0], outcome=outcome, unit="x",
         words="for all points",
     )  # fmt: skip
+
+
+def charge_mistakes(tests: Sequence[TestResult], cases: Mapping[str, Case]) -> list[TestResult]:
+    """Take the points for counters and speed from each function in which the checks found an error.
+
+    What a program counts, or how fast it is, means little while it makes mistakes. Public tests look at what public
+    tests found, so that their points say nothing of hidden data.
+    """
+    told: dict[str, str] = {}
+    for test in tests:
+        if not test.hidden and (case := cases.get(test.name)):
+            for function, rule in case.faulty.items():
+                told.setdefault(function, _mistake(function, rule, test))
+    return [_charged(test, cases[test.name], told) if test.name in cases else test for test in tests]
+
+
+def _charged(test: TestResult, case: Case, told: Mapping[str, str]) -> TestResult:
+    charged = _CHARGED.intersection(tag.strip("[]") for tag in test.tags) and not test.name.startswith(PRELAB)
+    if test.status != "pass" or not charged:
+        return test
+    own = {function: _mistake(function, rule, test) for function, rule in case.faulty.items()}
+    mistakes = [words for function, words in {**told, **own}.items() if function in case.functions]
+    if not mistakes:
+        return test
+    message = "\n".join([*mistakes, "There are no points for counters and speed while a version makes a mistake."])
+    return msgspec.structs.replace(
+        test, status="fail", points=0, message=message, hint=test.hint if test.hidden else "", signs=[COUNTERS]
+    )
+
+
+def _mistake(function: str, rule: str, test: TestResult) -> str:
+    """Return `the checks found a mistake in scan: race in shared memory (racecheck/shared) at scan.cu:41`."""
+    one = next((one for one in test.diagnostics if one.rule == rule and one.severity == "error"), None)
+    what = f"{one.title} ({rule})" if one else clean(rule)
+    where = f" at {one.place.text}" if one and one.place.own else ""
+    return f"the checks found a mistake in {clean(function)}: {what}{where}"
 
 
 def add_good_numbers(tests: Sequence[TestResult], good: GoodNumbers | None, device_name: str) -> list[TestResult]:

@@ -9,7 +9,7 @@ from typing import Final
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import TestResult
 from warpgrade.grading.score import PRELAB
-from warpgrade.lab.failure_tags import COUNTERS
+from warpgrade.lab.failure_tags import COUNTERS, UNBEGUN
 from warpgrade.report import checks
 
 _ON_DEVICE: Final = "on the device: "
@@ -24,9 +24,10 @@ def in_order(tests: Iterable[TestResult], fell: Collection[str] = ()) -> list[Te
 
     fell: the names of those that had more points before the last change, which is what to look at first.
 
-    What a test counts or how fast it is means little while results are wrong, so wrong results come first; else the
-    order is that of the lab, which goes from the simple to the difficult. Predictions run the kernels as well: while a
-    test of these fails with a wrong result, prelabs come after all other tests.
+    Functions that the student has not begun come last. What a test counts or how fast it is means little while results
+    are wrong or the checks find mistakes, so these come first; else the order is that of the lab, which goes from the
+    simple to the difficult. Predictions run the kernels as well: while a test of these fails with a wrong result,
+    prelabs come after all other tests.
     """
     lost = [
         test
@@ -34,7 +35,9 @@ def in_order(tests: Iterable[TestResult], fell: Collection[str] = ()) -> list[Te
         if test.status in ("fail", "error", "pass") and test.points < test.max_points and test.message
     ]
     kernels_first = any(test.status == "fail" and is_wrong(test) and not _is_prelab(test) for test in lost)
-    return sorted(lost, key=lambda test: (test.name not in fell, kernels_first and _is_prelab(test), _rank(test)))
+    return sorted(
+        lost, key=lambda test: (not test.begun, test.name not in fell, kernels_first and _is_prelab(test), _rank(test))
+    )
 
 
 def _is_prelab(test: TestResult) -> bool:
@@ -43,15 +46,17 @@ def _is_prelab(test: TestResult) -> bool:
 
 def _rank(test: TestResult) -> int:
     if test.status == "error":
-        return 3
-    if test.status == "pass":  # too slow
-        return 2
-    return 0 if is_wrong(test) else 1
+        return 4
+    if is_wrong(test):
+        return 0
+    if any(one.severity == "error" for one in test.diagnostics):
+        return 1
+    return 3 if test.status == "pass" else 2  # too slow
 
 
 def is_wrong(test: TestResult) -> bool:
     """Tell whether the program did something wrong, other than to count or to take too much."""
-    return bool(set(test.signs) - {COUNTERS})
+    return bool(set(test.signs) - {COUNTERS, UNBEGUN})
 
 
 def message(test: TestResult) -> str:

@@ -205,7 +205,9 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
 
     `full`: all checks of the test that failed; else the first, which is more often than not why the others did.
     """
-    heading = Text("" if full else "Fix this first: ", style="bold red")
+    heading = Text("", style="bold red")
+    if not full:
+        heading = Text("Fix this first: ", style="bold red") if test.begun else Text("Next: ", style="bold")
     console.print(heading.append(test.name, style="bold"), width=width)
     message, *more = [failures.message(test)] if full else failures.message(test).split("\n\n")
     lines = message.split("\n")

@@ -8,7 +8,7 @@
 
 using namespace warpgrade::judge;
 
-TEST_CASE("arrays of every size, also smaller than the mask", "[hidden]") {
+TEST_CASE("arrays of every size, also smaller than the mask", "[hidden][checks]") {
     for (const int n : {1, 2, 6, 31, 33, 63, 127, 129, 255, 256, 257, 511, 513, 1025}) {
         check_version<conv1d_constant>(n, 15);
         check_version<conv1d_tiled>(n, 15);
@@ -24,7 +24,7 @@ TEST_CASE("masks of every width in one dimension", "[hidden]") {
     }
 }
 
-TEST_CASE("images of every shape, also smaller than the mask", "[hidden]") {
+TEST_CASE("images of every shape, also smaller than the mask", "[hidden][checks]") {
     const auto [height, width] = GENERATE(table<int, int>(
         {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {15, 17}, {16, 16}, {17, 15}, {31, 33}, {33, 65}, {5, 130}, {100, 7}}));
     check_2d<conv2d_tiled>(height, width, 3);
@@ -38,7 +38,7 @@ TEST_CASE("masks of every width in two dimensions", "[hidden]") {
 
 // Several rows a thread, of which the last may not be there; and weights of zero beyond the mask's edge would turn an
 // infinity into a NaN.
-TEST_CASE("conv2d_registers takes every shape and mask", "[hidden]") {
+TEST_CASE("conv2d_registers takes every shape and mask", "[hidden][checks]") {
     const auto [height, width, w] = GENERATE(table<int, int, int>({{1, 1, 15},
                                                                    {1, 40, 3},
                                                                    {40, 1, 7},

@@ -138,6 +138,30 @@ void compare_speed(int size, int w) {
 
 }  // namespace
 
+// With sizes that leave the last blocks incomplete.
+TEST_CASE("the checks find no mistakes in conv1d_constant", "[public][checks]") {
+    const auto run = check_1d<conv1d_constant>(1000, 5);
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in conv1d_tiled", "[public][checks]") {
+    const int w = GENERATE(3, 15);
+    const auto run = check_1d<conv1d_tiled>(1000, w);
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in conv2d_tiled", "[public][checks]") {
+    const int w = GENERATE(3, 9);
+    const auto run = check_2d<conv2d_tiled>(48, 70, w);
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in conv2d_registers", "[public][checks]") {
+    const int w = GENERATE(3, 15);
+    const auto run = check_2d<conv2d_registers>(50, 70, w);
+    CHECK_THAT(run, clean());
+}
+
 TEST_CASE("speed of conv2d_tiled on 256 × 256 elements", "[public][speed]") { compare_speed<conv2d_tiled>(256, 15); }
 
 TEST_CASE("speed of conv2d_registers on 256 × 256 elements", "[public][speed]") {

@@ -9,11 +9,11 @@
 
 using namespace warpgrade::judge;
 
-TEST_CASE("add_vectors adds other sizes", "[hidden]") {
+TEST_CASE("add_vectors adds other sizes", "[hidden][checks]") {
     for (const int n : {1, 2, 31, 32, 33, 127, 255, 256, 257, 1023, 2049, 70'001}) profile_add(n);
 }
 
-TEST_CASE("scale_in_place takes other grids", "[hidden]") {
+TEST_CASE("scale_in_place takes other grids", "[hidden][checks]") {
     for (const auto& [n, blocks, threads] : std::vector<std::tuple<int, int, int>>{
              {1, 1, 1}, {7, 1, 1024}, {4099, 3, 100}, {5000, 33, 32}, {12345, 5, 33}, {10, 200, 7}})
         profile_scale(n, blocks, threads);
@@ -22,7 +22,7 @@ TEST_CASE("scale_in_place takes other grids", "[hidden]") {
         check_reported(blocks, threads);
 }
 
-TEST_CASE("gray_image takes other images", "[hidden]") {
+TEST_CASE("gray_image takes other images", "[hidden][checks]") {
     for (const auto& [width, height] :
          std::vector<std::pair<int, int>>{{1, 1}, {1, 50}, {50, 1}, {16, 16}, {17, 15}, {33, 9}, {257, 3}, {5, 300}})
         profile_gray(width, height);

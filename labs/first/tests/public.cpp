@@ -25,6 +25,12 @@ TEST_CASE("add_vectors has a thread for each element", "[public][counter]") {
     CHECK_THAT(sectors_loaded(run), at_most(n / 2, "neighbouring threads load neighbouring elements").none_at(n));
 }
 
+// With grids of more threads than elements: those beyond the end must do nothing.
+TEST_CASE("the checks find no mistakes in add_vectors", "[public][checks]") {
+    const auto run = profile_add(GENERATE(3, 1000));
+    CHECK_THAT(run, clean());
+}
+
 TEST_CASE("scale_in_place scales", "[public]") {
     const auto [n, blocks, threads] = GENERATE(table<int, int, int>({{256, 1, 256}, {1000, 8, 128}, {1000, 4, 256}}));
     profile_scale(n, blocks, threads);
@@ -52,6 +58,12 @@ TEST_CASE("scale_in_place reports a launch that cannot work", "[public]") {
     profile_scale(100, 4, 32);  // and works again after that
 }
 
+TEST_CASE("the checks find no mistakes in scale_in_place", "[public][checks]") {
+    const auto [n, blocks, threads] = GENERATE(table<int, int, int>({{1000, 2, 64}, {1000, 8, 256}}));
+    const auto run = profile_scale(n, blocks, threads);
+    CHECK_THAT(run, clean());
+}
+
 TEST_CASE("gray_image turns an image gray", "[public]") {
     const auto [width, height] = GENERATE(table<int, int>({{64, 32}, {100, 75}, {30, 200}}));
     profile_gray(width, height);
@@ -70,4 +82,10 @@ TEST_CASE("gray_image has a thread for each pixel", "[public][counter]") {
     CHECK_THAT(sectors_loaded(run),
                at_most(width * height, "x along a row: neighbouring threads have neighbouring pixels")
                    .none_at(3 * width * height));
+}
+
+TEST_CASE("the checks find no mistakes in gray_image", "[public][checks]") {
+    const auto [width, height] = GENERATE(table<int, int>({{100, 75}, {3, 2}}));
+    const auto run = profile_gray(width, height);
+    CHECK_THAT(run, clean());
 }

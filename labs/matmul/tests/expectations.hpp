@@ -63,6 +63,26 @@ void check_product(int m, int k, int n) {
     check_device_work(run, m, k, n);
 }
 
+// All versions are right in the starter, where they launch the kernel of version 1.
+template <auto version>
+void check_begun() {
+    using namespace warpgrade::judge;
+    const int m = 16, k = 32, n = 16;
+    profile_begun<version>(in(uniform(m * k)), in(uniform(k * n)), out<float>(m * n), m, k, n);
+}
+
+// The device's checks find nothing, in a kernel of this version whose product is right.
+template <auto version>
+void check_no_mistakes(int m, int k, int n) {
+    using namespace warpgrade::judge;
+    INFO("m = " << m << ", k = " << k << ", n = " << n);
+    const auto A = uniform(m * k), B = uniform(k * n);
+    const auto run = profile_begun<version>(in(A), in(B), out<float>(m * n), m, k, n);
+    CHECK_THAT(run, clean());
+    const auto& C = run.output;
+    CHECK_THAT(C, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
+}
+
 // What the device did for a right product.
 template <auto version>
 warpgrade::judge::Profile profile_product(int m, int k, int n) {

@@ -148,14 +148,14 @@ TEST_CASE("empty sums are zero and empty matrices launch nothing", "[hidden]") {
     check_empty<matmul_registers>();
 }
 
-TEST_CASE("matmul_columns takes every size", "[hidden]") {
+TEST_CASE("matmul_columns takes every size", "[hidden][checks]") {
     const auto [m, k, n] =
         GENERATE(table<int, int, int>({{1, 1, 1}, {1, 17, 33}, {31, 33, 1}, {17, 1, 16}, {65, 7, 63}}));
     check_product<matmul_columns>(m, k, n);
 }
 
 // Sizes within the limit, each of them larger and smaller than the others; then beyond it.
-TEST_CASE("matmul_one_block takes every size up to its limit, and none beyond", "[hidden]") {
+TEST_CASE("matmul_one_block takes every size up to its limit, and none beyond", "[hidden][checks]") {
     for (const auto& [m, k, n] : {std::tuple{1, 1, 1}, {1, 32, 1}, {31, 1, 32}, {32, 31, 17}, {7, 32, 5}, {5, 3, 29}})
         check_product<matmul_one_block>(m, k, n);
     for (const auto& [m, k, n] : {std::tuple{33, 16, 16}, {16, 33, 16}, {16, 16, 33}, {64, 64, 64}}) {
@@ -168,7 +168,7 @@ TEST_CASE("matmul_one_block takes every size up to its limit, and none beyond", 
     }
 }
 
-TEST_CASE("stretch: matmul_tiled takes sizes that are not multiples of the tile", "[hidden][stretch]") {
+TEST_CASE("stretch: matmul_tiled takes sizes that are not multiples of the tile", "[hidden][checks][stretch]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>({{1, 1, 1},
                                                           {1, 17, 33},
                                                           {15, 15, 15},
@@ -181,7 +181,7 @@ TEST_CASE("stretch: matmul_tiled takes sizes that are not multiples of the tile"
     check_with_tiles<matmul_tiled>(m, k, n);
 }
 
-TEST_CASE("stretch: matmul_registers takes sizes that are not multiples of the tile", "[hidden][stretch]") {
+TEST_CASE("stretch: matmul_registers takes sizes that are not multiples of the tile", "[hidden][checks][stretch]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>(
         {{1, 1, 1}, {1, 17, 33}, {17, 1, 16}, {63, 15, 65}, {65, 79, 63}, {100, 7, 129}, {130, 33, 66}}));
     check_with_tiles<matmul_registers>(m, k, n);

@@ -34,26 +34,41 @@ TEST_CASE("matmul_rows multiplies", "[public]") {
 TEST_CASE("matmul_columns multiplies", "[public]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>({{32, 32, 32}, {48, 16, 32}, {16, 64, 48}}));
     check_product<matmul_columns>(m, k, n);
+    check_begun<matmul_columns>();
 }
 
 TEST_CASE("matmul_one_block multiplies", "[public]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>({{16, 16, 16}, {32, 32, 32}, {16, 32, 16}, {32, 16, 16}}));
     check_product<matmul_one_block>(m, k, n);
+    check_begun<matmul_one_block>();
+}
+
+TEST_CASE("matmul_one_block leaves C alone beyond its limit", "[public]") {
+    const auto [m, k, n] = GENERATE(table<int, int, int>({{48, 16, 16}, {16, 48, 16}, {16, 16, 48}}));
+    const auto A = uniform(m * k), B = uniform(k * n), before = uniform(m * n);
+    const auto run = submission().profile<matmul_one_block>(in(A), in(B), inout(before), m, k, n);
+    const auto& C = run.output;
+    CHECK_THAT(launches(run), is(0, "a size is larger than ONE_BLOCK_LIMIT"));
+    CHECK_THAT(C, equals_exactly(before).shape(m, n));
+    check_begun<matmul_one_block>();
 }
 
 TEST_CASE("matmul_tiled multiplies square matrices", "[public]") {
     const int n = GENERATE(16, 32, 64, 112);
     check_product<matmul_tiled>(n, n, n);
+    check_begun<matmul_tiled>();
 }
 
 TEST_CASE("matmul_tiled multiplies rectangular matrices", "[public]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>({{48, 16, 32}, {32, 64, 16}, {16, 96, 80}, {64, 32, 48}}));
     check_product<matmul_tiled>(m, k, n);
+    check_begun<matmul_tiled>();
 }
 
 TEST_CASE("matmul_registers multiplies", "[public]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>({{64, 64, 64}, {128, 16, 64}, {16, 96, 80}, {112, 32, 48}}));
     check_product<matmul_registers>(m, k, n);
+    check_begun<matmul_registers>();
 }
 
 // A warp has 32 elements of C, and for each of their k terms it touches whole columns of A: with blocks of 16 × 16
@@ -161,6 +176,23 @@ TEST_CASE("stretch: matmul_registers uses each load from shared memory four time
     CHECK_THAT(local_store_requests(counters), is(0, "the sums stay in registers"));
     CHECK_THAT(sectors_stored(counters), is(m * n / 8, "every element of C once"));
     check_few_conflicts(counters, m, k, n);
+}
+
+TEST_CASE("the checks find no mistakes in matmul_columns", "[public][checks]") {
+    check_no_mistakes<matmul_columns>(20, 16, 40);  // no whole blocks
+}
+
+TEST_CASE("the checks find no mistakes in matmul_one_block", "[public][checks]") {
+    const auto [m, k, n] = GENERATE(table<int, int, int>({{16, 32, 24}, {9, 20, 5}}));
+    check_no_mistakes<matmul_one_block>(m, k, n);
+}
+
+TEST_CASE("the checks find no mistakes in matmul_tiled", "[public][checks]") {
+    check_no_mistakes<matmul_tiled>(48, 64, 32);
+}
+
+TEST_CASE("stretch: the checks find no mistakes in matmul_registers", "[public][checks][stretch]") {
+    check_no_mistakes<matmul_registers>(64, 32, 128);
 }
 
 TEST_CASE("matmul_tiled: speed on 256 × 256 matrices", "[public][speed]") {

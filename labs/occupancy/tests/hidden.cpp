@@ -84,7 +84,7 @@ TEST_CASE("devices that the public tests do not know", "[hidden]") {
 }
 
 // A width that is left over from the call before is wrong; a block of one thread is allowed.
-TEST_CASE("other sizes, and one width after the other", "[hidden]") {
+TEST_CASE("other sizes, and one width after the other", "[hidden][checks]") {
     check_product(32, 32, 32, 32);
     check_product(96, 32, 160, 8);
     check_product(32, 160, 64, 16);

@@ -169,6 +169,11 @@ TEST_CASE("matmul_dynamic works in dynamic shared memory", "[public][counter]") 
     CHECK_THAT(bank_conflicts(counters), at_most(requests / 8, "one in eight requests"));
 }
 
+TEST_CASE("the checks find no mistakes in matmul_dynamic", "[public][checks]") {
+    const auto run = profile_product(64, 96, 32, GENERATE(8, 16));
+    CHECK_THAT(run, clean());
+}
+
 // The launch's own record has the registers that the compiler gave the kernel. For other architectures than sm_90 it
 // may give others.
 TEST_CASE("my_registers is what the compiler says", "[public]") {

@@ -42,14 +42,14 @@ int divergent_warps_by_hand(int version, int block_size, int warp_size, int stri
 }  // namespace
 
 // With blocks of 64 threads, 64 · 64 + 1 elements need three passes; 2, 3 and 4 · 64 are edges of later versions.
-TEST_CASE("every version takes sizes around its blocks", "[hidden]") {
+TEST_CASE("every version takes sizes around its blocks", "[hidden][checks]") {
     for_each_version([]<auto version>() {
         for (const int n : {1, 2, 3, 5, 31, 33, 63, 64, 65, 96, 127, 129, 191, 193, 255, 256, 257, 511, 513, 4097})
             check_sum<version>(n, 64);
     });
 }
 
-TEST_CASE("every version takes every block size", "[hidden]") {
+TEST_CASE("every version takes every block size", "[hidden][checks]") {
     for_each_version([]<auto version>() {
         for (const int block_size : {32, 64, 128, 512, 1024}) {
             check_sum<version>(3 * block_size + 7, block_size);

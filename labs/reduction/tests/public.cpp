@@ -85,15 +85,30 @@ std::vector<int> steps(int version, int block_size, int warp_size, std::vector<i
 
 }  // namespace
 
-TEST_CASE("reduce_strided adds up", "[public]") { check_sum<reduce_strided>(GENERATE(256, 1000, 4096), 256); }
+TEST_CASE("reduce_strided adds up", "[public]") {
+    check_sum<reduce_strided>(GENERATE(256, 1000, 4096), 256);
+    check_begun<reduce_strided>();
+}
 
-TEST_CASE("reduce_sequential adds up", "[public]") { check_sum<reduce_sequential>(GENERATE(256, 1000, 4096), 256); }
+TEST_CASE("reduce_sequential adds up", "[public]") {
+    check_sum<reduce_sequential>(GENERATE(256, 1000, 4096), 256);
+    check_begun<reduce_sequential>();
+}
 
-TEST_CASE("reduce_first_add adds up", "[public]") { check_sum<reduce_first_add>(GENERATE(512, 1000, 4096), 256); }
+TEST_CASE("reduce_first_add adds up", "[public]") {
+    check_sum<reduce_first_add>(GENERATE(512, 1000, 4096), 256);
+    check_begun<reduce_first_add>();
+}
 
-TEST_CASE("reduce_shuffle adds up", "[public]") { check_sum<reduce_shuffle>(GENERATE(512, 1000, 4096), 256); }
+TEST_CASE("reduce_shuffle adds up", "[public]") {
+    check_sum<reduce_shuffle>(GENERATE(512, 1000, 4096), 256);
+    check_begun<reduce_shuffle>();
+}
 
-TEST_CASE("reduce_grid_stride adds up", "[public]") { check_sum<reduce_grid_stride>(GENERATE(1024, 1003, 4099), 256); }
+TEST_CASE("reduce_grid_stride adds up", "[public]") {
+    check_sum<reduce_grid_stride>(GENERATE(1024, 1003, 4099), 256);
+    check_begun<reduce_grid_stride>();
+}
 
 // B·B elements: B blocks whose B sums are added up by one more block (or by atomics), all of them full. Two branches
 // more than the six of a block leave room for a solution that tests something else besides.
@@ -219,12 +234,25 @@ TEST_CASE("divergent_warps is decided by votes", "[public][counter]") {
     CHECK_THAT(thread_instructions(counters), at_least(12 * 1024, "each thread applies the rule, and votes"));
 }
 
-TEST_CASE("the checks find no mistakes in versions 2 to 6", "[public][checks]") {
-    check_no_mistakes<reduce_strided>(4096, 256);
-    check_no_mistakes<reduce_sequential>(4096, 256);
-    check_no_mistakes<reduce_first_add>(4096, 256);
-    check_no_mistakes<reduce_shuffle>(4096, 256);
-    check_no_mistakes<reduce_grid_stride>(4096, 256);
+// A size that leaves the last block incomplete, besides one that does not.
+TEST_CASE("the checks find no mistakes in reduce_strided", "[public][checks]") {
+    check_no_mistakes<reduce_strided>(GENERATE(1000, 4096), 256);
+}
+
+TEST_CASE("the checks find no mistakes in reduce_sequential", "[public][checks]") {
+    check_no_mistakes<reduce_sequential>(GENERATE(1000, 4096), 256);
+}
+
+TEST_CASE("the checks find no mistakes in reduce_first_add", "[public][checks]") {
+    check_no_mistakes<reduce_first_add>(GENERATE(1000, 4096), 256);
+}
+
+TEST_CASE("the checks find no mistakes in reduce_shuffle", "[public][checks]") {
+    check_no_mistakes<reduce_shuffle>(GENERATE(1000, 4096), 256);
+}
+
+TEST_CASE("the checks find no mistakes in reduce_grid_stride", "[public][checks]") {
+    check_no_mistakes<reduce_grid_stride>(GENERATE(1000, 4096), 256);
 }
 
 // Only the kernels' time counts: of the whole call most is the copy of the array to the device, the same in every

@@ -11,8 +11,8 @@
 #include "judge/questions.hpp"
 #include "reduction.h"
 
-// Predictions are compared with what the submission's own version takes, and with what one takes that does just what
-// the contract describes: the first may be off while it is not right yet, and so nobody asks here whether its sum is.
+// Predictions are compared with what the submission's own version takes once it is right, and with what one takes that
+// does just what the contract describes.
 
 // A number from low to high: who is asked at random cannot hand in the number that a message has shown.
 inline int pick(int low, int high) { return warpgrade::judge::integers<int>(1, low, high)[0]; }
@@ -23,11 +23,12 @@ inline void check_predicted_sum(int n, int block_size, int launches_described, i
                                 const warpgrade::judge::Slips& sector_slips = {}) {
     using namespace warpgrade::judge;
     INFO("n = " << n << ", per_block = " << block_size);
-    const auto run = submission().profile<reduce_sequential>(in(quarters(n)), n, block_size);
-    check_prediction(submission().call<launches_of_sum>(n, block_size), launches(run), launches_described,
-                     launch_slips);
-    check_prediction(submission().call<sectors_of_sum>(n, block_size), sectors_loaded(run), sectors_described,
-                     sector_slips);
+    const auto predicted_launches = predict<launches_of_sum>(n, block_size);
+    const auto predicted_sectors = predict<sectors_of_sum>(n, block_size);
+    const auto x = quarters(n);
+    const auto run = own_run<reduce_sequential>(equals_exactly(exact_sum(x)), in(x), n, block_size);
+    check_prediction(predicted_launches, launches(run), launches_described, launch_slips);
+    check_prediction(predicted_sectors, sectors_loaded(run), sectors_described, sector_slips);
 }
 
 // Barriers and stores of one full block of `sum`, which is version 1, 3 or 5 and takes n elements a block.
@@ -37,14 +38,17 @@ void check_predicted_block(int version, int n, int block_size, int barriers_desc
                            const warpgrade::judge::Slips& store_slips = {}) {
     using namespace warpgrade::judge;
     INFO("version " << version << ", block_size = " << block_size);
-    const auto run = submission().profile<sum>(in(quarters(n)), n, block_size);
+    const auto predicted_barriers = predict<barriers_of_block>(version, block_size);
+    const auto predicted_stores = predict<stores_of_block>(version, block_size);
+    const auto x = quarters(n);
+    const auto run = own_run<sum>(equals_exactly(exact_sum(x)), in(x), n, block_size);
     const auto counters = run.launches.empty() ? run.total() : counted(run.launches.front());
     const double each = barriers(counters).number.value() / std::max(warps(counters).number.value(), 1.0);
-    check_prediction(submission().call<barriers_of_block>(version, block_size),
-                     measure("barriers that each thread of the block passes", each), barriers_described, barrier_slips);
+    check_prediction(predicted_barriers, measure("barriers that each thread of the block passes", each),
+                     barriers_described, barrier_slips);
     const auto stored =
         measure("requests that store to shared memory in the block", shared_store_requests(counters).number);
-    check_prediction(submission().call<stores_of_block>(version, block_size), stored, stores_described, store_slips);
+    check_prediction(predicted_stores, stored, stores_described, store_slips);
 }
 
 // Answers for other sizes are counted, not computed by the formulas that are asked for.

@@ -119,7 +119,7 @@ inline warpgrade::device::LaunchRecord profile_three(int a_n, int b_n, int c_n) 
 
 // Each row is reversed, and by one kernel with one block, whose record is returned.
 template <auto function>
-warpgrade::device::LaunchRecord profile_rows(int rows) {
+auto check_rows(int rows) {
     using namespace warpgrade::judge;
     INFO("rows = " << rows);
     const auto before = distinct_integers(rows * ROW_WIDTH);
@@ -128,7 +128,11 @@ warpgrade::device::LaunchRecord profile_rows(int rows) {
     const auto run = submission().profile<function>(inout(before), rows);
     const auto& d = run.output;
     REQUIRE_THAT(d, equals_exactly(expected).shape(rows, ROW_WIDTH));
-    const auto kernel = run.kernel();
-    CHECK_THAT(blocks(kernel), is(1));
-    return kernel;
+    CHECK_THAT(blocks(run.kernel()), is(1));
+    return run;
+}
+
+template <auto function>
+warpgrade::device::LaunchRecord profile_rows(int rows) {
+    return check_rows<function>(rows).kernel();
 }

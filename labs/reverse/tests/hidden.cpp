@@ -28,11 +28,11 @@ void check_capacity(int capacity) {
 
 }  // namespace
 
-TEST_CASE("static_reverse reverses every size from 1 to 64", "[hidden]") {
+TEST_CASE("static_reverse reverses every size from 1 to 64", "[hidden][checks]") {
     for (int n = 1; n <= STATIC_CAPACITY; ++n) check_reversal<static_reverse>(n);
 }
 
-TEST_CASE("the dynamic versions reverse sizes around whole warps", "[hidden]") {
+TEST_CASE("the dynamic versions reverse sizes around whole warps", "[hidden][checks]") {
     for (const int n : {1, 2, 31, 32, 33, 63, 65, 95, 127, 129, 511, 992, 993, 1023, 1024}) {
         check_reversal<dynamic_reverse>(n);
         check_reversal<dynamic_reverse_n>(n);
@@ -56,7 +56,7 @@ TEST_CASE("each call sets its own size", "[hidden]") {
 
 // Every order of the arrays in the allocation but the right one leaves an int or a double unaligned for some of these
 // lengths. Empty arrays first, last and between.
-TEST_CASE("dynamic_reverse_three takes every length", "[hidden]") {
+TEST_CASE("dynamic_reverse_three takes every length", "[hidden][checks]") {
     for (const auto& [a_n, b_n, c_n] : {std::tuple{1, 1, 1},
                                         {1, 0, 1},
                                         {0, 1, 1},

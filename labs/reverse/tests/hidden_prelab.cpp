@@ -34,7 +34,7 @@ TEST_CASE("prelab: other wavefronts of a warp", "[hidden]") {
 
 TEST_CASE("prelab: what the versions cost for other sizes", "[hidden][counter]") {
     for (const int n : {1, 32, 33, 1024, pick(34, 1023)}) ask_traffic(n);
-    ask_strided(128);
+    ask_strided(96);
     for (const int pitch : {33, 35, 36, 40, 48, 63, 64, pick(65, 200)})
         ask<rows_conflicts>(counted_conflicts(96, pitch), {}, 96, pitch);
 }

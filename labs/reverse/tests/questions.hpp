@@ -41,24 +41,26 @@ inline int counted_conflicts(int rows, int pitch) {
 inline void ask_traffic(int n) {
     using namespace warpgrade::judge;
     INFO("n = " << n);
-    const auto run = submission().profile<dynamic_reverse_n>(inout(distinct_integers(n)), n);
+    const auto predicted_barriers = predict<reverse_barriers>(n);
+    const auto predicted_requests = predict<reverse_requests>(n);
+    const auto before = distinct_integers(n);
+    const auto run = own_run<dynamic_reverse_n>(equals_exactly(reversed(before)), inout(before), n);
     const double warps_of_block = static_cast<double>(warps_of(n));
-    check_prediction(submission().call<reverse_barriers>(n), barriers(run), warps_of_block,
+    check_prediction(predicted_barriers, barriers(run), warps_of_block,
                      {{1, "one for the block, but each of its warps executes it"},
                       {std::floor(n / 32.0), "rounded down: the last warp, which is not full, waits as well"},
                       {static_cast<double>(n), "it is warps that execute instructions, not threads"}});
-    check_prediction(submission().call<reverse_requests>(n), shared_requests(run), 2 * warps_of_block,
+    check_prediction(predicted_requests, shared_requests(run), 2 * warps_of_block,
                      {{warps_of_block, "each element is stored and loaded"},
                       {2.0 * n, "a request is one instruction of a whole warp, not of a thread"}});
 }
 
-// What rows_strided takes; it is given.
+// What rows_strided takes, which is given.
 inline void ask_strided(int rows) {
     using namespace warpgrade::judge;
     INFO("rows = " << rows << ", pitch = " << ROW_WIDTH);
-    const auto run = submission().profile<rows_strided>(inout(distinct_integers(rows * ROW_WIDTH)), rows);
     const int right = counted_conflicts(rows, ROW_WIDTH);
-    check_prediction(submission().call<rows_conflicts>(rows, ROW_WIDTH), bank_conflicts(run), right,
+    check_prediction(submission().call<rows_conflicts>(rows, ROW_WIDTH), measure("bank conflicts", 0), right,
                      {{right / 31.0 * 32, "those are wavefronts: the first one of each request is no conflict"},
                       {right / 2.0, "each turn has two loads and two stores"},
                       {right / 4.0, "each turn has two loads and two stores"},

@@ -174,7 +174,7 @@ inline auto check_warp_scan(const std::vector<int>& x) { return check_result<war
 inline auto check_warp_offsets(const std::vector<int>& x) {
     return check_result<warp_offsets>(x, oracle::warp_offsets(x));
 }
-inline void check_add_block_sums(const std::vector<int>& x, const std::vector<int>& sums) {
+inline auto check_add_block_sums(const std::vector<int>& x, const std::vector<int>& sums) {
     using namespace warpgrade::judge;
     INFO("n = " << x.size());
     const auto run =
@@ -182,6 +182,7 @@ inline void check_add_block_sums(const std::vector<int>& x, const std::vector<in
     const auto& out = run.output;
     REQUIRE_THAT(out, equals_exactly(oracle::add_block_sums(x, sums)));
     check_device_work(run, x.size());
+    return run;
 }
 inline auto check_block_scan(const std::vector<int>& x) {
     return check_result<block_scan>(x, oracle::scan(x, BLOCK_SIZE));

@@ -68,7 +68,7 @@ TEST_CASE("shuffles stay in the array", "[hidden]") {
     }
 }
 
-TEST_CASE("shuffles take every distance and width", "[hidden]") {
+TEST_CASE("shuffles take every distance and width", "[hidden][checks]") {
     const auto x = for_shuffles(96);
     for (const int width : {1, 2, 4, 8, 16, 32}) {
         for (const int delta : {0, 1, 2, 6, 15, 31}) {
@@ -80,7 +80,7 @@ TEST_CASE("shuffles take every distance and width", "[hidden]") {
     for (const int mask : {0, 2, 5, 8, 15, 30}) check_shuffle_xor(x, mask);
 }
 
-TEST_CASE("scans take sizes around warps and blocks", "[hidden]") {
+TEST_CASE("scans take sizes around warps and blocks", "[hidden][checks]") {
     for (const int n : edge_sizes) {
         const auto x = for_scans(n);
         check_warp_scan(x);

@@ -12,9 +12,9 @@ TEST_CASE("prelab: other sizes of the two scans", "[hidden]") {
 }
 
 TEST_CASE("prelab: other arrays", "[hidden]") {
-    check_predicted_block_scan(BLOCK_SIZE, 17);
-    check_predicted_block_scan(10 * BLOCK_SIZE, 10 * 17);
-    check_predicted_scan(4096, 3, 4 * 512);
+    check_predicted_block_scan(25 * BLOCK_SIZE, 25 * 17);
+    check_predicted_block_scan(41 * BLOCK_SIZE, 41 * 17);
+    check_predicted_scan(48'000, 3, 4 * 6000);
     check_predicted_scan(70000, 5, 4 * 8750);
     for (const int n : {1, 256}) ask<scan_launches>(1, {}, n);
     for (const int n : {257, 1 << 16}) ask<scan_launches>(3, {}, n);

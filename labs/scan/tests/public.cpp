@@ -147,6 +147,34 @@ TEST_CASE("scan moves each element at most four times, in many blocks", "[public
     CHECK_THAT(part_of_busiest_block(run), at_most(0.5, "of at least four blocks, all have something to do"));
 }
 
+// With sizes that leave the last warp and the last block incomplete. A mistake that the result does not show is one.
+TEST_CASE("the checks find no mistakes in votes and shuffles", "[public][checks]") {
+    const auto x = for_votes(1024), y = for_shuffles(1024);
+    const Profile runs[] = {check_vote_all(x),          check_vote_any(x),
+                            check_vote_rank(x),         check_shuffle_broadcast(y, 5, 16),
+                            check_shuffle_up(y, 3, 32), check_shuffle_down(y, 3, 32),
+                            check_shuffle_xor(y, 6)};
+    for (const auto& run : runs) CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in warp_scan and warp_offsets", "[public][checks]") {
+    const auto x = for_scans(GENERATE(64, 1000));
+    const Profile runs[] = {check_warp_scan(x), check_warp_offsets(x)};
+    for (const auto& run : runs) CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in block_scan", "[public][checks]") {
+    const auto run = check_block_scan(for_scans(GENERATE(256, 1000)));
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in scan", "[public][checks]") {
+    const int n = GENERATE(256, 1000, 20000);
+    const auto x = for_scans(n), sums = for_scans((n - 1) / BLOCK_SIZE + 1);
+    const Profile runs[] = {check_add_block_sums(x, sums), check_scan(x)};
+    for (const auto& run : runs) CHECK_THAT(run, clean());
+}
+
 TEST_CASE("speed of scan on 65,536 elements", "[public][speed]") {
     const int n = 1 << 16;
     const auto x = for_scans(n);

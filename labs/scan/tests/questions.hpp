@@ -7,25 +7,30 @@
 #include "judge/questions.hpp"
 #include "scan.h"
 
-// Predictions are compared with what the submission's own scans take, and with what those take that do just what the
-// task sheet says: the first may be off while they are not right yet, and so nobody asks here whether they are.
+// Predictions are compared with what the submission's own scans take once they are right, and with what those take that
+// do just what the task sheet says.
 
 inline void check_predicted_block_scan(int n, int described, const warpgrade::judge::Slips& slips = {}) {
     using namespace warpgrade::judge;
-    const auto run = submission().profile<block_scan>(in(for_scans(n)), out<int>(n), n);
-    check_prediction(submission().call<block_scan_requests>(n), shared_requests(run), described, slips);
+    const auto predicted = predict<block_scan_requests>(n);
+    const auto x = for_scans(n);
+    const auto run = own_run<block_scan>(equals_exactly(oracle::scan(x, BLOCK_SIZE)), in(x), out<int>(n), n);
+    check_prediction(predicted, shared_requests(run), described, slips);
 }
 
 inline void check_predicted_scan(int n, int launches_described, int sectors_described,
                                  const warpgrade::judge::Slips& launch_slips = {},
                                  const warpgrade::judge::Slips& sector_slips = {}) {
     using namespace warpgrade::judge;
-    const auto run = submission().profile<scan>(in(for_scans(n)), out<int>(n), n);
-    check_prediction(submission().call<scan_launches>(n), launches(run), launches_described, launch_slips);
+    const auto predicted_launches = predict<scan_launches>(n);
+    const auto predicted_sectors = predict<scan_sectors>(n);
+    const auto x = for_scans(n);
+    const auto run = own_run<scan>(equals_exactly(oracle::scan(x, n)), in(x), out<int>(n), n);
+    check_prediction(predicted_launches, launches(run), launches_described, launch_slips);
     const auto counters = run.total();
     const double moved = sectors_loaded(counters).number.value() + sectors_stored(counters).number.value();
-    check_prediction(submission().call<scan_sectors>(n), measure("sectors loaded and stored", moved), sectors_described,
-                     sector_slips, 0.15);
+    check_prediction(predicted_sectors, measure("sectors loaded and stored", moved), sectors_described, sector_slips,
+                     0.15);
 }
 
 // Answers for other sizes: steps and additions are counted, not computed.

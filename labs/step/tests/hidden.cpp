@@ -28,24 +28,24 @@ void check_nothing_is_launched(int n) {
 
 }  // namespace
 
-TEST_CASE("step_v0 and step_v1 take every size", "[hidden]") {
+TEST_CASE("step_v0 and step_v1 take every size", "[hidden][checks]") {
     const int n = GENERATE(1, 2, 15, 17, 31, 65, 130);
     check_step<step_v0>(lengths(n), n);
     check_step<step_v1>(lengths(n), n);
 }
 
 // One element, less than one part of 64 × 64, one more and one less than whole parts, and each remainder by 4.
-TEST_CASE("step_v2 takes every size", "[hidden]") {
+TEST_CASE("step_v2 takes every size", "[hidden][checks]") {
     const int n = GENERATE(1, 2, 7, 33, 63, 65, 66, 127, 129, 180);
     check_step<step_v2>(lengths(n), n);
 }
 
-TEST_CASE("step_v3 takes every size", "[hidden]") {
+TEST_CASE("step_v3 takes every size", "[hidden][checks]") {
     const int n = GENERATE(1, 2, 7, 33, 63, 65, 66, 127, 129, 180);
     check_step<step_v3>(lengths(n), n);
 }
 
-TEST_CASE("step_v4 takes every size", "[hidden]") {
+TEST_CASE("step_v4 takes every size", "[hidden][checks]") {
     const int n = GENERATE(1, 2, 7, 33, 63, 65, 66, 127, 129, 180);
     check_step<step_v4>(lengths(n), n);
 }

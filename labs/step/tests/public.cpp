@@ -54,28 +54,32 @@ device::Counters working(const Profile& run) {
 }  // namespace
 
 TEST_CASE("step_v0 is right", "[public]") {
-    const int n = GENERATE(16, 64, 100);
+    const int n = GENERATE(16, 65, 100);
     check_step<step_v0>(lengths(n), n);
 }
 
 TEST_CASE("step_v1 is right", "[public]") {
-    const int n = GENERATE(16, 64, 100);
+    const int n = GENERATE(16, 65, 100);
     check_step<step_v1>(lengths(n), n);
+    check_begun<step_v1>();
 }
 
 TEST_CASE("step_v2 is right", "[public]") {
-    const int n = GENERATE(64, 100, 132);
+    const int n = GENERATE(64, 65, 102, 131);
     check_step<step_v2>(lengths(n), n);
+    check_begun<step_v2>();
 }
 
 TEST_CASE("step_v3 is right", "[public]") {
-    const int n = GENERATE(64, 100, 132);
+    const int n = GENERATE(64, 65, 102, 131);
     check_step<step_v3>(lengths(n), n);
+    check_begun<step_v3>();
 }
 
 TEST_CASE("step_v4 is right", "[public]") {
-    const int n = GENERATE(64, 100, 132);
+    const int n = GENERATE(64, 65, 102, 131);
     check_step<step_v4>(lengths(n), n);
+    check_begun<step_v4>();
 }
 
 // Each term takes two loads of a thread. A warp of 16 × 2 threads has 16 rows and 2 columns of r: for one k it touches
@@ -150,10 +154,21 @@ TEST_CASE("step_v3 takes 4 k at a time", "[public][counter]") {
     const auto& kernel = counted(busiest(run));
     const auto warps_of_it = kernel.warps_launched;
     CHECK_THAT(sectors_loaded(working(run)), below(sectors_of_v2, "what version 2 loads: first share, then wait less"));
-    CHECK_THAT(barriers(kernel), at_least(warps_of_it, "one for each warp"));
+    // A block of one warp waits with __syncwarp, which is not counted.
+    if (busiest(run).config.block.count() > 32)
+        CHECK_THAT(barriers(kernel), at_least(warps_of_it, "one for each warp"));
     CHECK_THAT(barriers(kernel), at_most(warps_of_it * (3 * counted_n / 4 + 2), "three for each 4 k and warp")
                                      .none_at(warps_of_it * 2 * counted_n));
 }
+
+// With a size that is a multiple of nothing, so that parts and chunks end beyond the matrix.
+TEST_CASE("the checks find no mistakes in step_v1", "[public][checks]") { check_no_mistakes<step_v1>(); }
+
+TEST_CASE("the checks find no mistakes in step_v2", "[public][checks]") { check_no_mistakes<step_v2>(); }
+
+TEST_CASE("the checks find no mistakes in step_v3", "[public][checks]") { check_no_mistakes<step_v3>(); }
+
+TEST_CASE("the checks find no mistakes in step_v4", "[public][checks]") { check_no_mistakes<step_v4>(); }
 
 TEST_CASE("step_v3: speed for n = 256", "[public][speed]") {
     const int n = 256;

@@ -75,7 +75,7 @@ TEST_CASE("matrices without elements launch nothing", "[hidden]") {
 
 // One element, less than a tile, one more and one less than whole tiles on either side; then whole tiles, which tell
 // best whether both matrices are still in order.
-TEST_CASE("stretch: all versions transpose sizes that are not multiples of the tile", "[hidden][stretch]") {
+TEST_CASE("stretch: all versions transpose sizes that are not multiples of the tile", "[hidden][checks][stretch]") {
     const auto [rows, columns] = GENERATE(table<int, int>(
         {{1, 1}, {1, 200}, {200, 1}, {5, 31}, {31, 33}, {33, 31}, {32, 65}, {65, 32}, {63, 127}, {100, 70}, {64, 96}}));
     check_transposition<transpose_naive>(rows, columns);

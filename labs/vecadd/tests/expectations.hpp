@@ -192,7 +192,7 @@ inline auto profile_streams(int n, int streams) {
 }
 
 // How many of x are above the limit: with a part of them on the host, and each call anew.
-inline void check_count(int n, int on_host) {
+inline auto check_count(int n, int on_host) {
     using namespace judge;
     INFO("n = " << n << ", on_host = " << on_host);
     const float limit = uniform(1, -0.5, 0.5)[0];
@@ -205,7 +205,7 @@ inline void check_count(int n, int on_host) {
     const auto on_device = static_cast<std::uint64_t>(n - on_host);
     if (on_device == 0) {
         CHECK_THAT(launches(run), is(0));
-        return;
+        return run;
     }
     double sectors = 0, requests = 0;
     for (const auto* list : {&run.launches, &run.not_part}) {
@@ -228,4 +228,5 @@ inline void check_count(int n, int on_host) {
                between(bytes, bytes + sizeof(std::uint64_t), "what the device counts in"));
     CHECK_THAT(copies(run, Transfer::Kind::to_host), is(0, "the host reads the __managed__ variable"));
     check_waited(run);
+    return run;
 }

@@ -30,7 +30,7 @@ void check_nothing_happens(int n, More... more) {
 
 }  // namespace
 
-TEST_CASE("every version adds sizes around whole blocks", "[hidden]") {
+TEST_CASE("every version adds sizes around whole blocks", "[hidden][checks]") {
     for (const int n : {1, 2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 1000, 1023, 1024, 1025, 4099})
         check_all_versions(uniform(n), uniform(n));
 }

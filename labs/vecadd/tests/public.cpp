@@ -100,6 +100,29 @@ TEST_CASE("count_above counts on both sides", "[public][counter]") {
     check_count(odd_size, on_host);
 }
 
+TEST_CASE("the checks find no mistakes in vecadd_managed", "[public][checks]") {
+    const auto run = profile_sum<vecadd_managed>(uniform(odd_size), uniform(odd_size), odd_size);
+    check_shared_by_both_sides(run, odd_size, "cudaMallocManaged", "managed memory");  // the starter's copies are right
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in vecadd_mapped", "[public][checks]") {
+    const auto run = profile_sum<vecadd_mapped>(uniform(odd_size), uniform(odd_size), odd_size);
+    check_shared_by_both_sides(run, odd_size, "cudaHost", "page-locked host memory");
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in vecadd_streams", "[public][checks]") {
+    const int streams = GENERATE(3, 4);
+    const auto run = profile_streams(odd_size, streams);
+    CHECK_THAT(run, clean());
+}
+
+TEST_CASE("the checks find no mistakes in count_above", "[public][checks]") {
+    const auto run = check_count(odd_size, GENERATE(0, 1000));
+    CHECK_THAT(run, clean());
+}
+
 TEST_CASE("speed of four streams on 2^20 elements", "[public][speed]") {
     const int n = 1 << 20;
     const auto a = uniform(n), b = uniform(n);

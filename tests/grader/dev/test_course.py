@@ -49,6 +49,20 @@ def test_a_table_of_the_course_has_all_labs_and_no_others(heading: str) -> None:
     assert sorted(named - set(LABS)) == []
 
 
+def test_list_names_the_labs_in_the_order_of_the_course() -> None:
+    weeks = [re.findall(r"`(\w+)`", row[1])[0] for row in list(cells(section("## Twelve weeks")))[1:]]
+    assert list(LABS) == list(dict.fromkeys(weeks))
+
+
+def test_the_points_for_clean_checks_are_those_of_the_labs() -> None:
+    sums = {
+        name: sum(item.points for item in lab.items if "the checks find" in item.name) for name, lab in LABS.items()
+    }
+    sums["debug"] = 8  # its points are for nothing else
+    shown = next(cell for cell, what in cells(section("## What is graded")) if what.startswith("clean checks"))
+    assert shown == f"{min(sums.values()):g} to {max(sums.values()):g}"
+
+
 def test_the_hours_add_up() -> None:
     *rows, last = [row[1:] for row in cells(section("## Hours"))][1:]
     hours = [[0.0 if hour == "–" else float(hour) for hour in row] for row in rows]

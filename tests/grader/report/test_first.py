@@ -134,3 +134,17 @@ def test_advice_is_on_the_test_to_begin_with() -> None:
     assert "copy.cu:9" not in text
     assert "2 more pieces of advice on speed: --advice shows them" in text
     assert "copy.cu:7" not in shown(given, msgspec.structs.replace(slow, hidden=True, diagnostics=[]))
+
+
+def test_what_nobody_has_begun_is_next_and_never_first() -> None:
+    mine = failed("loads little", "sectors: 9, expected at most 4", signs=("counters",))
+    other = msgspec.structs.replace(failed("adds", "C was never written", signs=("unwritten",)), begun=False)
+    assert shown(other, mine).startswith("Fix this first: loads little\n")
+    assert shown(other).startswith("Next: adds\n")
+
+
+def test_a_finding_comes_before_counters() -> None:
+    counts = failed("loads little", "sectors: 9, expected at most 4", signs=("counters",))
+    found = failed("is clean", "the checks found a mistake", bounds("add", 7))
+    wrong = failed("adds", "C: expected 1, got 2", signs=("wrong",))
+    assert [test.name for test in failures.in_order([counts, found, wrong])] == ["adds", "is clean", "loads little"]

@@ -46,8 +46,8 @@ def _parts(report: Report) -> Iterator[str]:
     first = next(iter(failures.in_order(result.tests)), None) if result.problem is None else None
     row_of_first = rows[result.tests.index(first)] if first is not None else None
     mine = [one for one in report.findings if first is not None and first.name in one.tests]
-    if row_of_first is not None:
-        yield f"**Fix this first:** {_escaped(row_of_first.name)}"
+    if first is not None and row_of_first is not None:
+        yield f"**{'Fix this first' if first.begun else 'Next'}:** {_escaped(row_of_first.name)}"
         yield _block(row_of_first.text)
         yield from (_block(found) for found in export.mistakes(mine))
     yield "\n".join(["| | test | points |", "|---|---|---:|", *map(_table_row, rows)])

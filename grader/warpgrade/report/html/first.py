@@ -26,5 +26,5 @@ def card(test: TestResult, row: export.Row, findings: Sequence[Finding], files: 
     hints = split_hints(more).hints
     found = [show_finding(one, files) for one in mine[:1]]
     told = split_hints(message)
-    return render("card.html", name=row.name, found=found, text=told.text, hints=[*told.hints, *hints], more=more,
-                  numbers=numbers(test))  # fmt: skip
+    return render("card.html", name=row.name, begun=test.begun, found=found, text=told.text,
+                  hints=[*told.hints, *hints], more=more, numbers=numbers(test))  # fmt: skip

@@ -47,7 +47,8 @@ def section(
     shown: list[dict[str, Any]] = [
         {
             "row": row, "mark": _MARKS[row.outcome], "style": CLASSES.get(row.outcome, "dim"),
-            "first": row.name == first, "told": _tell(row, first, folded=folded),
+            "first": row.name == first, "begun": not results or results[place].begun,
+            "told": _tell(row, first, folded=folded),
             "numbers": numbers(results[place]) if results else {"lost": [], "kept": []},
         }
         for place, row in enumerate(rows)

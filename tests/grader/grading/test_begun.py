@@ -1,0 +1,105 @@
+"""Which functions a student has begun: told by their sources, whatever these look like."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import GRADED
+
+from warpgrade.grading import begun
+from warpgrade.grading import result as results
+from warpgrade.machine.confined import Allowance
+
+STARTER = """\
+#include "sum.h"
+using Kernel = void (*)(int* x);
+static void run(Kernel kernel, int* x) { kernel<<<1, 32>>>(x); }
+__global__ void plain_kernel(int* x) { x[0] = '{'; }
+void plain(int* x) { run(plain_kernel, x); }
+__global__ void shared_kernel(int* x) {
+    // TODO(student): a tile
+}
+void shared(int* x) {
+    // TODO(student): launch shared_kernel
+    run(plain_kernel, x);
+}
+// TODO(student): two things at once
+__global__ void __launch_bounds__(32) wide_kernel(int* x) { x[1] = 0; }
+namespace {
+void wide_host(int* x) { run(wide_kernel, x); }
+}  // namespace
+void wide(int* x) { wide_host(x); }
+"""
+ANSWERS = "int loads(int n) { return 0; }\nint stores(int n) { return loads(n); }\n"
+FUNCTIONS = ("plain", "shared", "wide", "loads", "stores")
+
+
+def left(code: str, answers: str = ANSWERS) -> list[str]:
+    starter = {"sum.cu": STARTER, "prelab.cpp": ANSWERS}
+    return list(begun.not_begun({"sum.cu": code, "prelab.cpp": answers}, starter, "sum.cu", list(FUNCTIONS)))
+
+
+def test_nothing_is_begun_in_the_starter_but_what_is_given() -> None:
+    assert left(STARTER) == ["shared", "wide", "loads", "stores"]
+
+
+def test_a_comment_or_another_layout_begins_nothing() -> None:
+    assert left(STARTER.replace("// TODO(student): a tile", "/* later { */").replace("  ", "\t ")) == left(STARTER)
+
+
+def test_a_kernel_that_is_written_but_not_launched_is_not_begun() -> None:
+    written = STARTER.replace("// TODO(student): a tile", "x[0] = 7;")
+    assert "shared" in left(written)
+    launched = written.replace("// TODO(student): launch shared_kernel\n    run(plain", "run(shared")
+    assert left(launched) == ["wide", "loads", "stores"]
+
+
+def test_what_a_function_reaches_counts_through_any_number_of_calls() -> None:
+    assert left(STARTER.replace("x[1] = 0", "x[1] = 1")) == ["shared", "loads", "stores"]
+    assert left(STARTER, ANSWERS.replace("return 0", "return n")) == ["shared", "wide"]
+
+
+def test_what_cannot_be_found_counts_as_begun() -> None:
+    assert "shared" not in left(STARTER.replace("void shared(int", "#define F shared\nvoid F(int"))
+    assert left("") == ["loads", "stores"]
+
+
+@given(st.text("(){};\"'#/*\\\nab=<> :"))
+def test_no_text_is_too_strange(text: str) -> None:
+    left(text)
+    left(STARTER + text)
+
+
+@pytest.mark.parametrize("piece", ["(", "{", "/*", '"', "#\\\n", "a", "a(", "f(){}", "namespace a{", "a b", " "])
+def test_long_sources_are_read_in_the_time_that_a_submission_has(piece: str) -> None:
+    files = {"sum.cu": (STARTER + piece * 300_000).encode()}
+    starter = {"sum.cu": STARTER.encode()}
+    test = GRADED.tests[0]
+    (after,) = begun.mark([test], {test.name: ["shared"]}, files, starter, "sum.cu", Allowance())
+    assert not after.begun
+
+
+def marked(name: str, functions: list[str]) -> results.TestResult:
+    test = msgspec.structs.replace(GRADED.tests[0], name=name)
+    files = {"sum.cu": STARTER.encode(), "prelab.cpp": ANSWERS.replace("return 0", "return n").encode()}
+    starter = {"sum.cu": STARTER.encode(), "prelab.cpp": ANSWERS.encode()}
+    return begun.mark([test], {name: functions}, files, starter, "sum.cu", Allowance())[0]
+
+
+def test_a_test_is_begun_if_all_its_functions_are_and_a_question_if_its_answers_are() -> None:
+    assert marked("plain adds", ["plain"]).begun
+    assert not marked("all add", ["plain", "shared"]).begun
+    assert marked("prelab: loads", ["loads", "shared"]).begun
+    unanswered = begun.mark(
+        [msgspec.structs.replace(GRADED.tests[0], name="prelab: loads")], {"prelab: loads": ["loads", "plain"]},
+        {"prelab.cpp": ANSWERS.encode()}, {"prelab.cpp": ANSWERS.encode()}, "sum.cu", Allowance(),
+    )  # fmt: skip
+    assert not unanswered[0].begun
+
+
+def test_without_time_all_counts_as_begun() -> None:
+    test = GRADED.tests[0]
+    files = {"sum.cu": STARTER.encode()}
+    assert begun.mark([test], {test.name: ["shared"]}, files, files, "sum.cu", Allowance(seconds=0))[0].begun
