@@ -12,6 +12,7 @@ from rich.text import Text
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine.text import clean, number
+from warpgrade.report import costs
 from warpgrade.running.profile import Counters, Kernel, Profile, Shape
 
 _MAX_WIDTH = 120
@@ -123,6 +124,8 @@ def _details(kernel: Kernel) -> Table:
     table.add_column(overflow="fold")
     for name, text in kernel_facts(kernel):
         table.add_row(f"  {name}", text)
+    if found := costs.shares(kernel):
+        table.add_row("  time without", costs.line(found))
     return table
 
 

@@ -15,7 +15,7 @@ from drawn_kernels import DEVICE, counted, drawn
 from hostile import ANY, HOSTILE, hostile_result, one
 from hypothesis import example, given
 from hypothesis import strategies as st
-from samples import GRADED, RACE
+from samples import GRADED, RACE, advice
 
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Place
@@ -89,9 +89,26 @@ def test_the_page_shows_what_to_fix_with_its_line_and_what_each_line_costs(tmp_p
     assert choices[-2:] == ["heat0-instructions", "heat0-sectors"], "nothing has bank conflicts"
 
 
+def test_a_test_links_to_what_was_found_in_it_and_a_finding_to_the_other_party(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    party = msgspec.structs.replace(RACE.related[0], place=Place("toy.cu", 1))
+    race = msgspec.structs.replace(RACE, place=Place("toy.cu", 2), related=[party])
+    slow = advice(3, 5.0)
+    slow = msgspec.structs.replace(slow, place=Place("toy.cu", 3))
+    again = msgspec.structs.replace(result.tests[0], name="again", diagnostics=[race, slow])
+    counts = msgspec.structs.replace(again, name="counts", diagnostics=[slow])
+    right = msgspec.structs.replace(counts, name="right", status="pass", points=counts.max_points)
+    result = msgspec.structs.replace(result, tests=[result.tests[0], again, counts, right])
+    content = page.render_result(result, findings.result_findings(result), tmp_path).decode()
+    rows = {name: re.search(rf"<div>{name}</div>.*?</tr>", content, re.DOTALL) for name in ("again", "counts", "right")}
+    links = {name: re.findall(r'href="#(.*?)"', row[0] if row else "") for name, row in rows.items()}
+    assert links == {"again": ["toy.cu-L2"], "counts": ["toy.cu-L3"], "right": []}
+    assert f'{party.role} {party.thread.text if party.thread else ""} at <a href="#toy.cu-L1">toy.cu:1</a>' in content
+
+
 def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> None:
     causes = {"a minor one": 10.0, "a major one": 500.0, "of another": 900.0}
-    advice = [
+    told = [
         msgspec.structs.replace(
             RACE, severity="advice", rule=f"advice/{message}", message=message, weight=weight, related=[],
             kernel="other" if message == "of another" else "k", place=Place("toy.cu", 2),
@@ -99,7 +116,7 @@ def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> Non
         for message, weight in causes.items()
     ]  # fmt: skip
     profile = Profile(clock_ns=3000, kernels=[counted()])
-    words = "".join(Elements(page.render_profile(profile, findings.program_findings(advice))).words)
+    words = "".join(Elements(page.render_profile(profile, findings.program_findings(told))).words)
     assert words.index("k 1 launch") < words.index("a major one") < words.index("a minor one")
     assert "of another" not in words
 

@@ -5,7 +5,7 @@ It needs no script: choices are radio buttons, and style shows what is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import msgspec
 from warpgrade import __version__
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import clean, one_line
-from warpgrade.report import export, failures, profile
+from warpgrade.report import export, failures, launches, profile
 from warpgrade.report.findings import Finding
 from warpgrade.report.html import (
     changes,
@@ -30,9 +30,7 @@ from warpgrade.report.html import (
 )  # fmt: skip
 from warpgrade.report.html.elements import Markup, page, render, tag
 from warpgrade.report.html.parts import WIDTH, show_finding
-from warpgrade.running.profile import Collector, Kernel, Profile
-
-_MOST = 1e18  # of anything that is counted
+from warpgrade.running.profile import Kernel, Profile
 
 
 def render_result(
@@ -42,7 +40,7 @@ def render_result(
 
     folder: where its files are; without one, the page has no source.
     """
-    counted = _collect(launch for test in result.tests for launch in test.launches).kernels
+    counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
     sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted))
     files = {each.name for each in sources}
     body = [first.section(result)]
@@ -56,7 +54,7 @@ def render_result(
             row = rows[result.tests.index(test)]
             first_name = row.name
             body.append(first.card(test, row, findings, files))
-        body.append(tests.section(rows, first_name, result.tests, folded=True))
+        body.append(tests.section(rows, first_name, result.tests, folded=True, findings=findings, files=files))
     device = result.device.properties
     body.append(_charts("Versions", [versions.speed(result.tests), versions.kernels(counted)]))
     body.append(_charts("On the device", [*_roofline(counted, device), *_timeline(result)]))
@@ -98,7 +96,7 @@ def _roofline(counted: Sequence[Kernel], device: Mapping[str, Any]) -> Iterator[
 
 def _timeline(result: Result) -> Iterator[Markup]:
     """Yield the timeline of the test that has most to show, if there is one with several streams."""
-    seen = [(test.name, _collect(test.launches).timeline) for test in result.tests]
+    seen = [(test.name, launches.collect(test.launches).timeline) for test in result.tests]
     name, events = max(seen, key=lambda one: (len({each.stream for each in one[1]}), len(one[1])), default=("", []))
     if len({each.stream for each in events}) > 1:
         yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
@@ -107,25 +105,3 @@ def _timeline(result: Result) -> Iterator[Markup]:
 def _page(title: str, body: Sequence[Markup], device: str) -> bytes:
     foot = tag("footer", tag("p", f"{one_line(device, WIDTH)}; Warpgrade {__version__}", class_="dim"))
     return page(title, [*body, foot], style=source.style(), width="wide")
-
-
-def _collect(launches: Iterable[Mapping[str, object]]) -> Profile:
-    """Return what the launches counted; one that is not as a device server writes it is left out."""
-    collector = Collector()
-    for launch in launches:
-        if not _is_plausible(launch):
-            continue
-        try:
-            collector.add({"launches": [dict(launch)], "call_errors": [], "diagnostics": [], "clock_ns": 0})
-        except (KeyError, TypeError, ValueError, AttributeError):
-            continue
-    return collector.finish({}, 0)
-
-
-def _is_plausible(value: object) -> bool:
-    """Tell whether all numbers in a launch are such as a device counts: a stored result may be anybody's."""
-    if isinstance(value, Mapping):
-        return all(map(_is_plausible, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_plausible, value))
-    return not isinstance(value, int | float) or 0 <= value < _MOST

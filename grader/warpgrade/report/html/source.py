@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +55,7 @@ def read_program(kernels: Sequence[Kernel]) -> Iterator[Source]:
 def section(sources: Sequence[Source], findings: Sequence[Finding]) -> Markup:
     """Return the files in which something was counted or found."""
     files = []
+    names = {source.name for source in sources[:_MAX_FILES]}
     for place, source in enumerate(sources[:_MAX_FILES]):
         found: dict[int, list[Finding]] = {}
         for one in findings:
@@ -64,7 +65,7 @@ def section(sources: Sequence[Source], findings: Sequence[Finding]) -> Markup:
             continue
         sums = {heat: sum(row[heat] for row in source.counted.values()) for heat in HEAT}
         choices = {heat: HEAT[heat][0] for heat in HEAT if sums[heat]}
-        rows = [_line(source, at, sums, found.get(at, [])) for at in range(1, len(source.lines) + 1)]
+        rows = [_line(source, at, sums, found.get(at, []), names) for at in range(1, len(source.lines) + 1)]
         files.append({"name": source.name, "group": f"heat{place}", "choices": choices, "rows": rows})
     return render("source.html", files=files)
 
@@ -79,7 +80,7 @@ def _add_up_lines(kernels: Sequence[Kernel], file: str) -> dict[int, Counters]:
     return sums
 
 
-def _line(source: Source, at: int, sums: Counters, found: Sequence[Finding]) -> dict[str, Any]:
+def _line(source: Source, at: int, sums: Counters, found: Sequence[Finding], files: Container[str]) -> dict[str, Any]:
     counted = source.counted.get(at, {})
     shares = {heat: counted[heat] / sums[heat] for heat in counted if counted[heat] >= _MIN_SHARE * sums[heat] > 0}
     heats = [
@@ -89,7 +90,7 @@ def _line(source: Source, at: int, sums: Counters, found: Sequence[Finding]) -> 
     ]  # fmt: skip
     return {
         "at": at, "text": source.lines[at - 1], "anchor": anchor(source.name, at), "heats": heats,
-        "found": [show_finding(one, ()) for one in found],
+        "found": [replace(show_finding(one, files), anchor="") for one in found],
     }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpgrade.machine.text import number
-from warpgrade.report import profile
+from warpgrade.report import costs, profile
 from warpgrade.report.html import svg
 from warpgrade.report.html.device_rates import Rates, dram_bytes, l2_bytes
 from warpgrade.report.html.elements import Markup
@@ -45,6 +45,14 @@ def kernel_bars(kernel: Kernel, rates: Rates) -> Markup:
     note = ("The least that each part takes by the device's rates. Parts overlap; what no bar explains is waiting: for "
             "the latency of memory, for barriers, for the slowest block, and for the launch itself.")  # fmt: skip
     return svg.bars(title, told, rows, note, whole=kernel.total_ns) if rows else Markup()
+
+
+def cost_bars(kernel: Kernel) -> Markup:
+    """Return a bar for each cause of lost time; nothing where there is none."""
+    rows = [svg.Bar(f"without {name}", share, costs.percent(share)) for name, share in costs.shares(kernel)]
+    told = "; ".join(f"{row.label} {row.words}" for row in rows)
+    note = "The time is modelled again without each cause. Causes overlap, so that what they cost does not add up."
+    return svg.bars("What each cause costs", told, rows, note, whole=1) if rows else Markup()
 
 
 def run_bars(profiled: Profile) -> Markup:
