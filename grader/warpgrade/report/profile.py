@@ -98,6 +98,8 @@ def _overview(profile: Profile, width: int) -> Table:
             size = f"  {least}{_bytes(moved.bytes)}, {_count(moved.pages, 'page')}"
             table.add_row(Text.assemble(name, (size, "dim")), "", "", "")
     table.add_row(Text("total, with overlap", style="dim"), "", time(profile.clock_ns), "")
+    if (copies := costs.copies_share(profile)) >= costs.MIN_SHARE:
+        table.add_row(Text("time without copies", style="dim"), "", costs.percent(copies), "")
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import drawn_kernels
 import msgspec
@@ -12,7 +13,7 @@ from samples import GRADED
 
 from warpgrade.report import costs, profile, terminal
 from warpgrade.report.html import time_parts
-from warpgrade.running.profile import Kernel, Profile
+from warpgrade.running.profile import Event, Kernel, Profile, Transfers
 
 LAUNCH = {
     "kernel": "_Z1kPfi", "name": "k", "grid": [4, 1, 1], "block": [64, 1, 1], "dynamic_shared_bytes": 0,
@@ -55,6 +56,23 @@ def test_a_result_has_a_line_for_each_kernel_when_advice_is_wanted(width: int) -
         assert (told in words) == advice
         assert "secret" not in words
         assert max(map(len, file.getvalue().splitlines())) <= width
+
+
+def test_copies_cost_the_time_in_which_no_kernel_runs() -> None:
+    def event(kind: str, start: float, duration: float) -> Event:
+        return Event(kind, kind, 0, start, duration)
+
+    both = [event("to_device", 0, 10), event("kernel", 5, 25), event("to_host", 20, 20), event("fill", 38, 4)]
+    whole = Profile(kernels=[kernel()], clock_ns=100, timeline=both)
+    assert costs.copies_share(whole) == (5 + 12) / 100
+    assert costs.copies_share(msgspec.structs.replace(whole, timeline=[])) == 0
+    assert costs.copies_share(msgspec.structs.replace(whole, timeline_complete=False)) == 0
+    file = io.StringIO()
+    profile.show(Console(file=file, width=60), whole, lines=False)
+    assert re.search(r"time without copies +−17\xa0%", file.getvalue())
+    assert "time without copies: −17\xa0%." in time_parts.run_bars(
+        msgspec.structs.replace(whole, transfers={"to_host": Transfers(1, 8, 20)})
+    )
 
 
 def test_bars_are_as_long_as_the_shares() -> None:

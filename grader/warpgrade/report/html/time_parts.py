@@ -67,4 +67,6 @@ def run_bars(profiled: Profile) -> Markup:
     ]
     rows = sorted((row for row in rows if row.value > 0), key=lambda row: -row.value)
     told = "; ".join(f"{row.label} {row.words}" for row in rows)
-    return svg.bars("Kernels and copies", told, rows) if len(rows) > 1 else Markup()
+    copies = costs.copies_share(profiled)
+    note = f"The program's time without copies: {costs.percent(copies)}." if copies >= costs.MIN_SHARE else ""
+    return svg.bars("Kernels and copies", told, rows, note) if len(rows) > 1 else Markup()
