@@ -206,7 +206,9 @@ def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: P
         page.render_result(result, findings.result_findings(result), tmp_path, without_points(result)),
         page.render_profile(profile, findings.program_findings(diagnosis.merge([one(words, line)]))),
     ):
-        for tag, given_ in Elements(content).found:
+        found = Elements(content).found
+        assert [given_ for tag, given_ in found if tag == "script"] == [{}], "ours alone"
+        for tag, given_ in found:
             assert tag in KNOWN, tag
             assert not [
                 name for name in given_ if name.startswith("on") or name in ("src", "srcset", "action", "style")
@@ -219,4 +221,5 @@ KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
     "svg", "desc", "rect", "text", "polyline", "circle", "line", "main",
+    "script",
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """A submission or a program on one page: what to fix first, each test, each kernel, and the source with heat.
 
-It needs no script: choices are radio buttons, and style shows what is chosen.
+It needs no script: choices are radio buttons, and style shows what is chosen. A script adds keys.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from warpgrade.report.html import (
     timeline,
     versions,
 )  # fmt: skip
-from warpgrade.report.html.elements import Markup, page, render, tag
+from warpgrade.report.html.elements import Markup, page, read_style, render, tag
 from warpgrade.report.html.parts import WIDTH, show_finding
 from warpgrade.running.profile import Kernel, Profile
 
@@ -104,4 +104,4 @@ def _timeline(result: Result) -> Iterator[Markup]:
 
 def _page(title: str, body: Sequence[Markup], device: str) -> bytes:
     foot = tag("footer", tag("p", f"{one_line(device, WIDTH)}; Warpgrade {__version__}", class_="dim"))
-    return page(title, [*body, foot], style=source.style(), width="wide")
+    return page(title, [*body, foot], style=source.style(), script=read_style("page.js"), width="wide")
