@@ -28,6 +28,15 @@ def test_keys_go_through_failures_and_findings_and_filters(opening: Opener, tmp_
             assert opened.page.locator(f"id=tests-{name}").is_checked()
 
 
+def test_the_ptx_is_shown_below_its_line_when_chosen(opening: Opener, tmp_path: Path) -> None:
+    for scripts in (True, False):
+        with opening(PAGES["result"](tmp_path), scripts=scripts) as opened:
+            row = opened.page.locator("tr[id='toy.cu-L4'] .ptx")
+            assert not row.is_visible()
+            opened.page.locator("label[for=ptx0-shown]").click()
+            assert row.is_visible()
+
+
 def test_from_nowhere_the_last_one_is_before(opening: Opener, tmp_path: Path) -> None:
     with opening(PAGES["profile"](tmp_path)) as opened:
         for key in "fjk":  # there is nothing to go to

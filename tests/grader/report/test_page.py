@@ -106,6 +106,18 @@ def test_a_test_links_to_what_was_found_in_it_and_a_finding_to_the_other_party(t
     assert f'{party.role} {party.thread.text if party.thread else ""} at <a href="#toy.cu-L1">toy.cu:1</a>' in content
 
 
+def test_the_ptx_of_a_line_stands_below_it_on_demand(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    ptx = {"toy.cu": {2: ["ld.global.f32 %f1, [%rd1];", "ret; <b>"]}}
+    content = page.render_result(result, [], tmp_path, ptx=ptx).decode()
+    row = re.search(r'<tr id="toy.cu-L2">.*?</tr>', content, re.DOTALL)
+    assert row is not None
+    assert '<div class="ptx">ld.global.f32 %f1, [%rd1];\nret; &lt;b&gt;</div>' in row[0]
+    assert 'id="ptx0-hidden" checked' in content
+    assert content.count('class="ptx"') == 1
+    assert 'id="ptx0-hidden"' not in page.render_result(result, [], tmp_path).decode()
+
+
 def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> None:
     causes = {"a minor one": 10.0, "a major one": 500.0, "of another": 900.0}
     told = [

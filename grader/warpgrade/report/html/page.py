@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from warpgrade import __version__
+from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import clean, one_line
 from warpgrade.report import export, failures, launches, profile
@@ -34,11 +35,12 @@ from warpgrade.running.profile import Kernel, Profile
 
 
 def render_result(
-    result: Result, findings: Sequence[Finding], folder: Path | None, earlier: Result | None = None
-) -> bytes:
+    result: Result, findings: Sequence[Finding], folder: Path | None, earlier: Result | None = None,
+    ptx: PtxLines | None = None,
+) -> bytes:  # fmt: skip
     """Return the page of a result, which holds what its reader may see, with what has changed since an earlier one.
 
-    folder: where its files are; without one, the page has no source.
+    folder: where its files are; without one, the page has no source. ptx: the instructions of its lines.
     """
     counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
     sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted))
@@ -61,7 +63,7 @@ def render_result(
     if counted:
         how = "Counted in all tests whose numbers you may see."
         body.append(kernels.section(counted, how, findings, files, device))
-    body.append(source.section(sources, findings))
+    body.append(source.section(sources, findings, ptx or {}))
     return _page(export.headline(result), body, str(result.device.properties.get("name") or result.device.requested))
 
 

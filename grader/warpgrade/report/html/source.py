@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.machine.text import number
 from warpgrade.report import profile
 from warpgrade.report.findings import Finding
@@ -52,8 +53,8 @@ def read_program(kernels: Sequence[Kernel]) -> Iterator[Source]:
         yield Source(profile.from_here(file), profile.source_lines(Path(file)), _add_up_lines(kernels, file))
 
 
-def section(sources: Sequence[Source], findings: Sequence[Finding]) -> Markup:
-    """Return the files in which something was counted or found."""
+def section(sources: Sequence[Source], findings: Sequence[Finding], ptx: PtxLines | None = None) -> Markup:
+    """Return the files in which something was counted or found, with the PTX of their lines where that is known."""
     files = []
     names = {source.name for source in sources[:_MAX_FILES]}
     for place, source in enumerate(sources[:_MAX_FILES]):
@@ -65,8 +66,13 @@ def section(sources: Sequence[Source], findings: Sequence[Finding]) -> Markup:
             continue
         sums = {heat: sum(row[heat] for row in source.counted.values()) for heat in HEAT}
         choices = {heat: HEAT[heat][0] for heat in HEAT if sums[heat]}
-        rows = [_line(source, at, sums, found.get(at, []), names) for at in range(1, len(source.lines) + 1)]
-        files.append({"name": source.name, "group": f"heat{place}", "choices": choices, "rows": rows})
+        instructions = (ptx or {}).get(source.name, {})
+        rows = [
+            {**_line(source, at, sums, found.get(at, []), names), "ptx": "\n".join(instructions.get(at, []))}
+            for at in range(1, len(source.lines) + 1)
+        ]
+        files.append({"name": source.name, "group": f"heat{place}", "choices": choices, "rows": rows,
+                      "ptx": f"ptx{place}" if instructions else ""})  # fmt: skip
     return render("source.html", files=files)
 
 
@@ -105,4 +111,5 @@ def style() -> str:
         rules.append(f":is({chosen}) .heat {{ background: color-mix(in srgb, var(--bad) var(--{heat}, 0%), "
                      f"transparent) }} :is({chosen}) .heat .{heat} {{ display: inline }}")  # fmt: skip
         rules += [f".{heat}-{step} {{ --{heat}: {_DARKEST * step // _STEPS}% }}" for step in range(1, _STEPS + 1)]
-    return "\n".join(rules)
+    shown = ",".join(f"#ptx{place}-shown:checked ~ .source" for place in range(_MAX_FILES))
+    return "\n".join([*rules, f":is({shown}) .ptx {{ display: block }}"])
