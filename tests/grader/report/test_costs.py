@@ -12,8 +12,8 @@ from rich.console import Console
 from samples import GRADED
 
 from warpgrade.report import costs, profile, terminal
-from warpgrade.report.html import time_parts
-from warpgrade.running.profile import Event, Kernel, Profile, Transfers
+from warpgrade.report.html import device_rates, time_parts
+from warpgrade.running.profile import Event, Kernel, Line, Profile, Transfers
 
 LAUNCH = {
     "kernel": "_Z1kPfi", "name": "k", "grid": [4, 1, 1], "block": [64, 1, 1], "dynamic_shared_bytes": 0,
@@ -73,6 +73,23 @@ def test_copies_cost_the_time_in_which_no_kernel_runs() -> None:
     assert "time without copies: −17\xa0%." in time_parts.run_bars(
         msgspec.structs.replace(whole, transfers={"to_host": Transfers(1, 8, 20)})
     )
+
+
+def test_the_time_falls_to_the_lines_by_what_each_asks_of_the_parts() -> None:
+    rates = device_rates.read(drawn_kernels.DEVICE)
+    assert rates is not None
+    of_lines = [
+        {"inst_executed": 30, "shared_load_wavefronts": 40},
+        {"inst_executed": 370, "l2_read_sectors": 8, "dram_read_sectors": 8, "global_load_sectors": 8},
+    ]
+    whole = {name: sum(each.get(name, 0) for each in of_lines) for each in of_lines for name in each}
+    lines = [Line("a.cu", at, each) for at, each in enumerate(of_lines, 1)]
+    one = msgspec.structs.replace(kernel(), counters=whole, lines=lines)
+    found = {line: ns for _, line, ns in time_parts.line_times(one, rates)}
+    assert sum(found.values()) == pytest.approx(one.total_ns)
+    only_shared = msgspec.structs.replace(one, counters={"shared_load_wavefronts": 40})
+    assert [line for _, line, _ in time_parts.line_times(only_shared, rates)] == [1]
+    assert list(time_parts.line_times(msgspec.structs.replace(one, counters={}), rates)) == []
 
 
 def test_bars_are_as_long_as_the_shares() -> None:

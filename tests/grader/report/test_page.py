@@ -84,6 +84,9 @@ def test_the_page_shows_what_to_fix_with_its_line_and_what_each_line_costs(tmp_p
     assert ".instructions-15 { --instructions: 45% }" in content.decode(), "75 % of it in 60 % of the colour"
     titles = [given.get("title") for _, given in read.found]
     assert "300 instructions" in titles
+    device = msgspec.structs.replace(result.device, properties=DEVICE)
+    timed = Elements(page.render_result(msgspec.structs.replace(result, device=device), found, tmp_path))
+    assert "heat0-time" in timed.ids()
     assert "8 sectors" in titles
     choices = [given["id"] for tag, given in read.found if tag == "input"]
     assert choices[-2:] == ["heat0-instructions", "heat0-sectors"], "nothing has bank conflicts"

@@ -43,7 +43,8 @@ def render_result(
     folder: where its files are; without one, the page has no source. ptx: the instructions of its lines.
     """
     counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
-    sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted))
+    rates = device_rates.read(result.device.properties)
+    sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted, rates))
     files = {each.name for each in sources}
     body = [first.section(result)]
     if earlier is not None:
@@ -70,7 +71,7 @@ def render_result(
 def render_profile(profiled: Profile, findings: Sequence[Finding]) -> bytes:
     """Return the page of a program that was run."""
     title = f"{profile.time(profiled.clock_ns)} on the device"
-    sources = list(source.read_program(profiled.kernels))
+    sources = list(source.read_program(profiled.kernels, device_rates.read(profiled.device)))
     files = {each.name for each in sources}
     mistakes = [show_finding(one, files) for one in findings if one.diagnostic.severity != "advice"]
     body = [render("program.html", title=title, errors=[clean(each) for each in profiled.call_errors], found=mistakes)]

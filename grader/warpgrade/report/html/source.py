@@ -11,9 +11,11 @@ from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.machine.text import number
 from warpgrade.report import profile
 from warpgrade.report.findings import Finding
+from warpgrade.report.html import time_parts
+from warpgrade.report.html.device_rates import Rates
 from warpgrade.report.html.elements import Markup, render
 from warpgrade.report.html.parts import anchor, show_finding
-from warpgrade.running.profile import Counters, Kernel
+from warpgrade.running.profile import Kernel
 
 _MAX_FILES = 8
 _STEPS = 20
@@ -22,6 +24,7 @@ _MIN_SHARE = 0.001  # of a counter's sum; what is less is not shown at its line
 
 # What the source may be coloured by: the title, and the counters that it adds up.
 HEAT: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "time": ("time", ()),  # ns, of time_parts
     "instructions": ("instructions", ("inst_executed",)),
     "sectors": ("sectors", ("global_load_sectors", "global_store_sectors", "atomic_sectors")),
     "conflicts": ("bank conflicts", ("shared_load_bank_conflicts", "shared_store_bank_conflicts")),
@@ -35,22 +38,25 @@ class Source:
 
     name: str
     lines: list[str]
-    counted: dict[int, Counters]
+    counted: dict[int, dict[str, float]]
 
 
-def read_submission(folder: Path | None, names: Iterable[str], kernels: Sequence[Kernel]) -> Iterator[Source]:
+def read_submission(
+    folder: Path | None, names: Iterable[str], kernels: Sequence[Kernel], rates: Rates | None = None
+) -> Iterator[Source]:
     """Yield the files that were graded, where they are still in the folder."""
     if folder is None:
         return
     for name in names:
         if lines := profile.source_lines(folder / name):
-            yield Source(name, lines, _add_up_lines(kernels, name))
+            yield Source(name, lines, _add_up_lines(kernels, name, rates))
 
 
-def read_program(kernels: Sequence[Kernel]) -> Iterator[Source]:
+def read_program(kernels: Sequence[Kernel], rates: Rates | None = None) -> Iterator[Source]:
     """Yield the files that the kernels' lines come from."""
     for file in sorted({line.file for kernel in kernels for line in kernel.lines}):
-        yield Source(profile.from_here(file), profile.source_lines(Path(file)), _add_up_lines(kernels, file))
+        lines = profile.source_lines(Path(file))
+        yield Source(profile.from_here(file), lines, _add_up_lines(kernels, file, rates))
 
 
 def section(sources: Sequence[Source], findings: Sequence[Finding], ptx: PtxLines | None = None) -> Markup:
@@ -76,21 +82,27 @@ def section(sources: Sequence[Source], findings: Sequence[Finding], ptx: PtxLine
     return render("source.html", files=files)
 
 
-def _add_up_lines(kernels: Sequence[Kernel], file: str) -> dict[int, Counters]:
+def _add_up_lines(kernels: Sequence[Kernel], file: str, rates: Rates | None) -> dict[int, dict[str, float]]:
     """Return {line: {name in HEAT: sum of its counters}}."""
-    sums: dict[int, Counters] = {}
+    sums: dict[int, dict[str, float]] = {}
     for line in (line for kernel in kernels for line in kernel.lines if line.file == file):
         into = sums.setdefault(line.line, {})
         for heat, (_, counters) in HEAT.items():
             into[heat] = into.get(heat, 0) + sum(line.counters.get(counter, 0) for counter in counters)
+    for place, at, ns in (one for kernel in kernels if rates for one in time_parts.line_times(kernel, rates)):
+        if place == file:
+            sums[at]["time"] += ns
     return sums
 
 
-def _line(source: Source, at: int, sums: Counters, found: Sequence[Finding], files: Container[str]) -> dict[str, Any]:
+def _line(
+    source: Source, at: int, sums: Mapping[str, float], found: Sequence[Finding], files: Container[str]
+) -> dict[str, Any]:
     counted = source.counted.get(at, {})
     shares = {heat: counted[heat] / sums[heat] for heat in counted if counted[heat] >= _MIN_SHARE * sums[heat] > 0}
     heats = [
-        {"name": heat, "share": number(100 * share), "count": f"{counted[heat]:,} {HEAT[heat][0]}",
+        {"name": heat, "share": number(100 * share),
+         "count": profile.time(counted[heat]) if heat == "time" else f"{counted[heat]:,} {HEAT[heat][0]}",
          "class": f"{heat}-{max(1, round(_STEPS * share))}"}
         for heat, share in shares.items()
     ]  # fmt: skip
