@@ -99,13 +99,15 @@ def test_a_test_links_to_what_was_found_in_it_and_a_finding_to_the_other_party(t
     slow = advice(3, 5.0)
     slow = msgspec.structs.replace(slow, place=Place("toy.cu", 3))
     again = msgspec.structs.replace(result.tests[0], name="again", diagnostics=[race, slow])
-    counts = msgspec.structs.replace(again, name="counts", diagnostics=[slow])
+    counts = msgspec.structs.replace(again, name="counts", diagnostics=[slow], signs=["counters"])
+    wrong = msgspec.structs.replace(counts, name="wrong", signs=["wrong"])
     right = msgspec.structs.replace(counts, name="right", status="pass", points=counts.max_points)
-    result = msgspec.structs.replace(result, tests=[result.tests[0], again, counts, right])
+    result = msgspec.structs.replace(result, tests=[result.tests[0], again, counts, wrong, right])
     content = page.render_result(result, findings.result_findings(result), tmp_path).decode()
-    rows = {name: re.search(rf"<div>{name}</div>.*?</tr>", content, re.DOTALL) for name in ("again", "counts", "right")}
+    names = [test.name for test in result.tests[1:]]
+    rows = {name: re.search(rf"<div>{name}</div>.*?</tr>", content, re.DOTALL) for name in names}
     links = {name: re.findall(r'href="#(.*?)"', row[0] if row else "") for name, row in rows.items()}
-    assert links == {"again": ["toy.cu-L2"], "counts": ["toy.cu-L3"], "right": []}
+    assert links == {"again": ["toy.cu-L2"], "counts": ["toy.cu-L3"], "wrong": [], "right": []}
     assert f'{party.role} {party.thread.text if party.thread else ""} at <a href="#toy.cu-L1">toy.cu:1</a>' in content
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from warpgrade.grading.result import TestResult
 from warpgrade.machine.text import clean
-from warpgrade.report import checks, export
+from warpgrade.report import checks, export, failures
 from warpgrade.report.findings import Finding
 from warpgrade.report.html.elements import Markup, render
 from warpgrade.report.html.parts import Found, show_finding
@@ -76,8 +76,9 @@ def numbers(test: TestResult) -> dict[str, list[dict[str, str]]]:
 
 
 def _links(test: TestResult, findings: Sequence[Finding], files: Container[str]) -> list[Found]:
-    """Return what was found in a test, each place once; advice if nothing else was found."""
+    """Return what was found in a test, each place once; advice where only its numbers are not as they should be."""
     mine = [show_finding(one, files) for one in findings if test.name in one.tests]
+    mine = [one for one in mine if not one.advice or not failures.is_wrong(test)]
     mine = [one for one in mine if not one.advice] or mine
     return list({(one.title, one.place): one for one in mine if one.anchor}.values())[:_MAX_LINKS]
 
