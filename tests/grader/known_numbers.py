@@ -37,7 +37,7 @@ def _without_costs(value: Any) -> Any:
     """Leave out what causes of lost time cost, which is computed from the counters that are here."""
     if isinstance(value, dict):
         return {key: _without_costs(each) for key, each in value.items() if key != "costs"}
-    return [_without_costs(each) for each in value] if isinstance(value, list) else value
+    return [_without_costs(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def check(file: str, lines: Mapping[str, str]) -> None:
