@@ -30,6 +30,13 @@ struct LineCounters {
 };
 
 // What one kernel launch did.
+// The share of a launch's modelled time that it would not take without one cause. Causes overlap, so that their shares
+// do not add up; "all" is without all of them.
+struct CauseCost {
+    std::string cause;  // "uncoalesced", "bank_conflicts", … (vgpu/model/advice.hpp)
+    double share = 0;
+};
+
 struct LaunchRecord {
     std::string kernel;     // mangled
     std::string demangled;  // without parameter list where possible: "matmul_tiled"
@@ -41,6 +48,7 @@ struct LaunchRecord {
     std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed the most
     std::optional<double> start_ns, duration_ns;
     std::vector<LineCounters> lines;  // ordered by file and line; only with line information
+    std::vector<CauseCost> costs;     // those that are worth mentioning; only with advice
     int error_code = 0;
     std::string error;
     bool part_of_result = true;                    // set by the judge from OriginVerdict::not_part

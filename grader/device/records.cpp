@@ -49,6 +49,8 @@ json to_json(const LaunchRecord& record) {
     for (const LineCounters& line : record.lines)
         lines.push_back(
             {{"file", shorten(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
+    json costs = json::object();
+    for (const CauseCost& cost : record.costs) costs[shorten(cost.cause)] = number(cost.share);
     const LaunchConfig& config = record.config;
     return {{"kernel", shorten(record.kernel)},
             {"name", shorten(record.demangled)},
@@ -70,6 +72,7 @@ json to_json(const LaunchRecord& record) {
             {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
             {"most_block_instructions", record.most_block_instructions},
             {"lines", std::move(lines)},
+            {"costs", std::move(costs)},
             {"error", record.error_code == 0 ? json(nullptr)
                                              : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
 }

@@ -11,7 +11,7 @@
 namespace warpgrade::device {
 namespace {
 
-constexpr std::size_t max_related = 16, max_came_bytes = 4096, max_truncated = 16;
+constexpr std::size_t max_related = 16, max_came_bytes = 4096, max_truncated = 16, max_costs = 16;
 
 using CounterField = std::uint64_t Counters::*;
 constexpr CounterField counter_fields[] = {
@@ -48,6 +48,11 @@ void fields(Archive& archive, LineCounters& line) {
 }
 
 template <class Archive>
+void fields(Archive& archive, CauseCost& cost) {
+    archive(cost.cause, cost.share);
+}
+
+template <class Archive>
 void optional_time(Archive& archive, std::optional<double>& ns) {
     bool known = ns.has_value();
     archive(known);
@@ -64,6 +69,7 @@ void fields(Archive& archive, LaunchRecord& record) {
     archive(occupancy.theoretical, occupancy.achieved, occupancy.blocks_per_multiprocessor, occupancy.limiter);
     archive(record.counters, record.most_block_instructions);
     archive.list(record.lines, RecordLimits::max_lines);
+    archive.list(record.costs, max_costs);
     archive(record.error_code);
     if (record.error_code != error::success) archive(record.error);
 }

@@ -376,6 +376,9 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
     const KernelTime time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
     place(record, time.total_ns(), time.demand);
+    if (result.use)
+        record.costs =
+            costs_of_causes(profile_, config, result.counters, fit, result.traffic, result.spread, *result.use);
     record.lines = std::move(result.lines);
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);

@@ -63,7 +63,8 @@ def _result(folder: Path) -> Result:
 def write_result(folder: Path) -> Path:
     result = _result(folder)
     file = folder / "result.html"
-    page.FORMAT.write(str(file), Report(findings.result_findings(result), folder, result))
+    ptx = {"toy.cu": {4: ["ld.global.f32 %f1, [%rd1];"]}}
+    page.FORMAT.write(str(file), Report(findings.result_findings(result), folder, result, ptx=ptx))
     return file
 
 

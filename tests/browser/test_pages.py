@@ -95,3 +95,4 @@ def test_on_paper_no_control_is_left(name: str, opening: Opener, tmp_path: Path)
             one for one in opened.page.locator("label, select, button:not(th button)").all() if one.is_visible()
         ] == []
         assert opened.page.locator("h1").is_visible()
+        assert opened.overflow <= 0

@@ -31,6 +31,7 @@ LaunchRecord launch() {
     record.duration_ns = 1000.25;
     record.lines.push_back({"vecadd.cu", 7, {}});
     record.lines.back().counters.global_load_sectors = 9;
+    record.costs = {{"uncoalesced", 0.25}};
     return record;
 }
 
@@ -77,6 +78,7 @@ TEST_CASE("a report survives its bytes") {
     const Report report = sample(), back = there_and_back(report);
     CHECK(to_json(back) == to_json(report));
     CHECK(back.launches.at(0).counters == report.launches.at(0).counters);
+    CHECK((back.launches.at(0).costs.at(0).cause == "uncoalesced" && back.launches.at(0).costs.at(0).share == 0.25));
     CHECK(back.launches.at(0).lines.at(0).counters == report.launches.at(0).lines.at(0).counters);
     CHECK(back.launches.at(1).error == "4 bytes past d");
     CHECK(back.transfers.at(0).when.end_ns == 4.0);

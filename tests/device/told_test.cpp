@@ -135,6 +135,7 @@ TEST_CASE("what is told of a launch, a transfer, an allocation and a finding") {
     launch.start_ns = 11.5, launch.duration_ns = std::numeric_limits<double>::infinity();
     launch.occupancy = {12, 0.5, 0.25, "registers"};
     launch.part_of_result = false, launch.most_block_instructions = 13;
+    launch.costs = {{"divergence", 0.5}};
     launch.error_code = error::illegal_address, launch.error = "past the end";
     auto told = to_json(launch);
     CHECK(told["counters"].size() > 20);
@@ -143,7 +144,7 @@ TEST_CASE("what is told of a launch, a transfer, an allocation and a finding") {
         "dynamic_shared_bytes": 7, "stream": 8, "cooperative": true, "static_shared_bytes": 9,
         "registers_per_thread": 10, "start_ns": 11.5, "duration_ns": 0.0, "occupancy": {"theoretical": 0.5,
         "achieved": 0.25, "blocks_per_multiprocessor": 12, "limiter": "registers"}, "part_of_result": false,
-        "most_block_instructions": 13, "lines": [], "error": {"code": )" +
+        "most_block_instructions": 13, "lines": [], "costs": {"divergence": 0.5}, "error": {"code": )" +
                               std::to_string(error::illegal_address) + R"(, "message": "past the end"}})"));
     using Kind = TransferRecord::Kind;
     CHECK(to_json(std::vector<TransferRecord>{{Kind::to_device, 1, 2, {3, 5}},

@@ -31,6 +31,7 @@ def drawn(name: str) -> Kernel:
     kernel.name = name
     kernel.block, kernel.registers_per_thread, kernel.static_shared_bytes = (256, 1, 1), 64, 8192
     kernel.occupancy, kernel.limiter = 0.5, "registers"
+    kernel.costs = {"bank_conflicts": 760, "low_occupancy": 80, "divergence": 1, "all": 820}
     kernel.counters |= {
         "thread_inst_executed": 12800, "global_load_requests": 2, "dram_read_sectors": 8, "l2_read_sectors": 8,
         "shared_load_requests": 10, "shared_load_wavefronts": 40, "shared_load_bank_conflicts": 30,

@@ -21,6 +21,7 @@ constexpr double divergent_share = 0.10;        // of the warps at a branch
 constexpr double idle_share = 0.25;             // of the threads after it
 constexpr double low_occupancy = 0.5;
 constexpr double min_grid_ns = 20'000;    // shorter launches get no advice about their grid
+constexpr double worth_a_line = 0.01;     // of a launch's time
 constexpr double notable_redundancy = 6;  // a 3×3 stencil loads each element of a row three times, from cached rows
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
@@ -31,6 +32,49 @@ std::string average(double value) {
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+void subtract(std::uint64_t& count, std::uint64_t less) { count -= std::min(count, less); }
+
+// Each of these removes one waste of a source line from a launch's counters.
+
+void coalesce(device::Counters& c, const LineUse& line, bool load) {
+    const LineUse::Global& g = load ? line.loads : line.stores;
+    if (g.ideal == 0 || g.sectors < g.ideal) return;
+    subtract(load ? c.global_load_sectors : c.global_store_sectors, g.sectors - g.ideal);
+}
+
+void spread_over_banks(device::Counters& c, const LineUse& line, bool load) {
+    if (load)
+        subtract(c.shared_load_wavefronts, line.shared_loads.conflicts);
+    else
+        subtract(c.shared_store_wavefronts, line.shared_stores.conflicts);
+}
+
+void let_all_lanes_work(device::Counters& c, const LineUse& line) {
+    subtract(c.inst_executed, static_cast<std::uint64_t>(line.idle));
+    subtract(c.divergent_branches, line.divergent);
+}
+
+// The share of the multiprocessors that get no block.
+double idle_share_of_device(const Profile& profile, const device::LaunchConfig& config) {
+    const double all = number(profile.properties.multi_processor_count);
+    return std::max(all - number(config.grid.count()), 0.0) / all;
+}
+
+// How often a block loads the same data; 0 if that is unknown.
+double redundancy(const LineUse::Global& g) {
+    if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return 0;
+    return number(std::min(g.ideal, g.sectors)) / number(g.sectors - g.l1_hits);
+}
+
+// From then on the data comes from shared memory.
+void load_once(device::Counters& c, const LineUse::Global& g, double times) {
+    const auto repeated = [&](std::uint64_t all) { return static_cast<std::uint64_t>(number(all) * (1 - 1 / times)); };
+    subtract(c.global_load_requests, repeated(g.requests));
+    subtract(c.global_load_sectors, repeated(g.sectors));
+    c.shared_load_requests += g.requests;
+    c.shared_load_wavefronts += g.requests;
+}
 
 class Adviser {
   public:
@@ -50,7 +94,7 @@ class Adviser {
         if (g.requests == 0 || g.ideal == 0) return;
         if (g.sectors < notable_ratio * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
         device::Counters better = counters_;
-        (load ? better.global_load_sectors : better.global_store_sectors) -= g.sectors - g.ideal;
+        coalesce(better, line, load);
         add(device::rules::uncoalesced, line.place, better, notable,
             fmt::format("each request of {} threads {} {} sectors of 32 bytes where {} would do",
                         average(g.threads / number(g.requests)), load ? "reads" : "writes",
@@ -63,7 +107,7 @@ class Adviser {
         const std::uint64_t ideal = s.wavefronts - s.conflicts;
         if (s.requests == 0 || s.wavefronts < notable_ratio * ideal) return;
         device::Counters better = counters_;
-        (load ? better.shared_load_wavefronts : better.shared_store_wavefronts) -= s.conflicts;
+        spread_over_banks(better, line, load);
         // Shares of the load/store pipe's time: waits for memory may hide the conflicts until those waits are fixed.
         const auto pipe = [&](const device::Counters& c) {
             return model_kernel(profile_, config_, c, occupancy_, traffic_).l1_ns;
@@ -83,8 +127,7 @@ class Adviser {
         // count too.
         if (share < divergent_share && idle < idle_share) return;
         device::Counters better = counters_;
-        better.inst_executed -= std::min(better.inst_executed, static_cast<std::uint64_t>(line.idle));
-        better.divergent_branches -= std::min(better.divergent_branches, line.divergent);
+        let_all_lanes_work(better, line);
         add(device::rules::divergence, line.place, better, much,
             fmt::format("the threads of a warp diverge here{}, and {} of 32 are idle until they reconverge",
                         share < divergent_share ? "" : fmt::format(" in {} of all cases", percent(share)),
@@ -93,18 +136,10 @@ class Adviser {
 
     // Loads of data that the same block has loaded before and that L1 still holds.
     void redundant_loads(const LineUse& line) {
-        const LineUse::Global& g = line.loads;
-        if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return;
-        const double times = number(std::min(g.ideal, g.sectors)) / number(g.sectors - g.l1_hits);
+        const double times = redundancy(line.loads);
         if (times < notable_redundancy) return;
-        const auto fewer = [&](std::uint64_t all, std::uint64_t of_line) {
-            return all - std::min(all, static_cast<std::uint64_t>(number(of_line) * (1 - 1 / times)));
-        };
         device::Counters better = counters_;
-        better.global_load_requests = fewer(counters_.global_load_requests, g.requests);
-        better.global_load_sectors = fewer(counters_.global_load_sectors, g.sectors);
-        better.shared_load_requests += g.requests;
-        better.shared_load_wavefronts += g.requests;
+        load_once(better, line.loads, times);
         add(device::rules::redundant_loads, line.place, better, much,
             fmt::format("each block loads the same data about {} times from global memory", average(times)));
     }
@@ -125,9 +160,9 @@ class Adviser {
 
     // Multiprocessors that get no block although sharing the work would pay.
     void small_grid(const device::SourcePlace& kernel) {
-        const std::uint64_t blocks = config_.grid.count();
-        const auto all = static_cast<std::uint64_t>(device_.multi_processor_count);
-        if (blocks >= all) return;
+        const std::uint64_t blocks = config_.grid.count(), all = device_.multi_processor_count;
+        const double share = idle_share_of_device(whole_, config_);
+        if (share <= 0) return;
         const KernelTime t = model_kernel(whole_, config_, counters_, occupancy_, traffic_);
         const double ns = t.total_ns() - t.start_ns - t.migration_ns;
         if (ns < min_grid_ns) return;
@@ -136,7 +171,7 @@ class Adviser {
         d.place = kernel;
         d.message = fmt::format("the grid has {}, the device {} multiprocessors: {} of them have nothing to do",
                                 counted(blocks, "block"), all, all - blocks);
-        d.weight = round_for_sums(ns * number(all - blocks) / number(all));
+        d.weight = round_for_sums(ns * share);
         found_.push_back(std::move(d));
     }
 
@@ -211,6 +246,57 @@ std::vector<device::Diagnostic> advise(const Profile& profile, const device::Lau
     }
     adviser.low_occupancy_of(use.kernel);
     return adviser.take();
+}
+
+std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const device::LaunchConfig& config,
+                                               const device::Counters& counters, const device::Occupancy& occupancy,
+                                               const Traffic& traffic, const Spread& spread, const LaunchUse& use) {
+    const auto model = [&](const device::Counters& c, const device::Occupancy& o) {
+        return model_kernel(profile, config, c, o, traffic, spread);
+    };
+    const KernelTime now = model(counters, occupancy);
+    std::vector<device::CauseCost> costs;
+    const auto add = [&](const char* cause, double ns) {
+        if (ns >= worth_a_line * now.total_ns()) costs.push_back({cause, ns / now.total_ns()});
+    };
+    device::Counters all = counters;
+    const auto without = [&](const char* cause, const auto& improve) {
+        device::Counters better = counters;
+        for (const LineUse& line : use.lines) improve(better, line), improve(all, line);
+        add(cause, now.total_ns() - model(better, occupancy).total_ns());
+    };
+    without("uncoalesced",
+            [](device::Counters& c, const LineUse& line) { coalesce(c, line, true), coalesce(c, line, false); });
+    without("bank_conflicts", [](device::Counters& c, const LineUse& line) {
+        spread_over_banks(c, line, true), spread_over_banks(c, line, false);
+    });
+    without("redundant_loads", [&](device::Counters& c, const LineUse& line) {
+        const double times = redundancy(line.loads);
+        if (times < notable_redundancy) return;
+        LineUse::Global loads = line.loads;
+        if (&c == &all) loads.sectors = std::min(loads.sectors, loads.ideal);  // the others have been taken already
+        load_once(c, loads, times);
+    });
+    without("divergence", let_all_lanes_work);
+    const auto keep_in_registers = [](device::Counters& c) {
+        c.local_load_requests = c.local_load_sectors = c.local_store_requests = c.local_store_sectors = 0;
+    };
+    device::Counters better = counters;
+    keep_in_registers(better), keep_in_registers(all);
+    add("local_memory", now.total_ns() - model(better, occupancy).total_ns());
+    device::Occupancy full = occupancy;
+    if (occupancy.theoretical > 0)
+        full.blocks_per_multiprocessor =
+            static_cast<std::uint32_t>(std::lround(occupancy.blocks_per_multiprocessor / occupancy.theoretical));
+    add("low_occupancy", now.total_ns() - model(counters, full).total_ns());
+    double idle = 0;
+    const double work_ns = now.total_ns() - now.start_ns - now.migration_ns;
+    if (const double share = idle_share_of_device(profile, config); work_ns >= min_grid_ns)
+        add("small_grid", work_ns * share), idle = share;
+    if (costs.empty()) return costs;
+    const KernelTime best = model(all, full);
+    add("all", now.total_ns() - best.total_ns() + (best.total_ns() - best.start_ns - best.migration_ns) * idle);
+    return costs;
 }
 
 }  // namespace warpgrade::vgpu

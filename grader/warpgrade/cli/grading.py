@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from warpgrade.cli import watch
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.cli.outlets import Outlets, with_formats
+from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.course import course as courses
 from warpgrade.course.course import Course
 from warpgrade.grading import course_points, grade
@@ -146,7 +148,7 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
         graded = course_points.annotate_single(course, grade.grade(layout, lab, submission, options, progress.say))
-    _publish(outlets, submission, graded, course)
+    _publish(outlets, submission, graded, course, functools.partial(grade.read_ptx, layout, lab, submission, options))
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
@@ -169,7 +171,9 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
             found = grade.grade(layout, lab, submission, options, progress.say, on_first)
         found = course_points.annotate_single(course, found)
-        _publish(outlets, submission, found, course)
+        _publish(
+            outlets, submission, found, course, functools.partial(grade.read_ptx, layout, lab, submission, options)
+        )
         return found
 
     def prepare() -> None:
@@ -183,11 +187,14 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
     return session.run()
 
 
-def _publish(outlets: Outlets, submission: Submission, graded: Result, course: Course | None) -> None:
+def _publish(
+    outlets: Outlets, submission: Submission, graded: Result, course: Course | None, read_ptx: Callable[[], PtxLines]
+) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.result_findings(graded)]
     leaderboard = course is not None and course.file.policy.leaderboard
-    outlets.publish(Report(found, submission.folder, result=graded, leaderboard=leaderboard))
+    ptx = read_ptx() if outlets.by_line and graded.problem is None else {}
+    outlets.publish(Report(found, submission.folder, result=graded, ptx=ptx, leaderboard=leaderboard))
 
 
 def _print(graded: Result, display: _Display) -> None:

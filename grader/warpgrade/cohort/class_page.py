@@ -22,8 +22,10 @@ from warpgrade.cohort.row import Row
 from warpgrade.cohort.store import Record, Store, reporting_disk_errors
 from warpgrade.cohort.summary import StudentNote
 from warpgrade.grading.result import Result, TestResult
+from warpgrade.lab.failure_tags import COUNTERS
 from warpgrade.machine import files
 from warpgrade.machine.text import clean_tree, number, one_line
+from warpgrade.report.findings import result_findings
 from warpgrade.report.html.elements import page, read_style, render
 
 PAGE: Final = "class.html"
@@ -31,6 +33,7 @@ STUDENTS: Final = "students"
 SIMILAR: Final = "similar"  # similar.json and similar.html, which `similarity` writes
 _WIDTH = 160
 _MAX_NOTES = 60
+_MAX_MISTAKES = 12
 _MAX_PAIRS = 50
 _MAX_BOARDS = 12
 _BOARD_LINES = 20
@@ -95,6 +98,7 @@ class ClassPages:
         self._students: list[_Student] = []
         self._rows: list[Row] = []
         self._progress: list[list[float]] = []
+        self._mistakes: dict[str, list[dict[str, str]]] = {}  # what the checks found, and in whose work
 
     def add(self, row: Row, result: Result | None) -> None:
         """Write the page of a student, and remember what the page of the class tells of them."""
@@ -109,9 +113,15 @@ class ClassPages:
         places = {test.name: f"#test-{at}" for at, test in enumerate(about.tests, 1)} if about else {}
         cells = {}
         if result is not None and result.problem is None and row.state == "graded":
+            found = [one for one in result_findings(result, show_hidden=True) if one.diagnostic.severity == "error"]
+            for mistake in {one.diagnostic.title: one.diagnostic for one in reversed(found)}.values():
+                note = {"name": one_line(row.name or row.student, _WIDTH), "link": link, "about": mistake.place.text}
+                self._mistakes.setdefault(one_line(mistake.title, _WIDTH), []).append(note)
             for test in result.tests:
                 name = one_line(test.name, _WIDTH)
-                cells[name] = self._cell(name, test, link + places.get(one_line(test.name, 200), "") if link else "")
+                mistakes = [one.diagnostic.title for one in found if test.name in one.tests] or _mistakes(test)
+                place = link + places.get(one_line(test.name, 200), "") if link else ""
+                cells[name] = self._cell(name, test, mistakes, place)
         percent = percent_of(row)
         kind = "none" if percent is None else "full" if percent >= 100 else "lost"
         points = "–" if row.points is None else number(row.points, 2)
@@ -123,7 +133,7 @@ class ClassPages:
         if row.attempts > 1:
             self._progress.append([each for one in self._store.records(row.student) if (each := _share(one)) >= 0])
 
-    def _cell(self, name: str, test: TestResult, link: str) -> _Cell:
+    def _cell(self, name: str, test: TestResult, mistakes: Iterable[str], link: str) -> _Cell:
         told = self._tests.setdefault(name, _Test(name, test.hidden))
         outcome: str = test.status
         if test.status == "pass" and test.points < test.max_points:
@@ -132,9 +142,9 @@ class ClassPages:
         where = [f"{one.title} at {one.place.text}" if one.place.text else one.title for one in found[:1]]
         if test.points < test.max_points and test.status in ("pass", "fail"):
             told.lost += 1
-            for mistake in dict.fromkeys([*test.signs, *(one.rule for one in found)]):
-                told.mistakes[one_line(mistake, _WIDTH)] += 1
-                told.first.setdefault(one_line(mistake, _WIDTH), link)
+            for mistake in dict.fromkeys(one_line(each, _WIDTH) for each in mistakes):
+                told.mistakes[mistake] += 1
+                told.first.setdefault(mistake, link)
         points = f"{outcome}, {number(test.points)} of {number(test.max_points)}"
         why = [test.message.partition("\n")[0]] if outcome != "pass" and not where else []
         return _Cell(outcome, one_line(": ".join([points, *where, *why]), 200), link)
@@ -158,7 +168,8 @@ class ClassPages:
             missed=sorted((one for one in tests if one.lost), key=_order_of_missed),
             places={test.name: at for at, test in enumerate(tests, 1)},
             progress=class_pictures.progress(self._progress), medians=_medians(self._progress),
-            help=list(_needing_help(whole, links)), look=list(_to_look_at(whole, links)), low=number(summary.LOW),
+            help=[*_common(self._mistakes), *_needing_help(whole, links)], look=list(_to_look_at(whole, links)),
+            low=number(summary.LOW),
             similar=self._similar(), has_aliases=any(line["alias"] for board in boards for line in board["lines"]),
             early=bool(self._until),
         )  # fmt: skip
@@ -192,6 +203,20 @@ class _Pairs(msgspec.Struct):
 
     compared: int = 0
     pairs: list[_PairOf] = []
+
+
+def _mistakes(test: TestResult) -> list[str]:
+    """Return what is wrong where the checks found nothing: the numbers beyond their limits, or the failure's tags."""
+    numbers = [check.name for check in test.checks if check.outcome != "pass"]
+    general = ("all", "wrong", COUNTERS)
+    return numbers or [tag for tag in test.signs if tag not in general] or test.signs[-1:]
+
+
+def _common(mistakes: Mapping[str, list[dict[str, str]]]) -> Iterator[dict[str, Any]]:
+    """Yield the mistakes that several made, with who they are; those of most students first."""
+    for title, notes in sorted(mistakes.items(), key=lambda each: -len(each[1]))[:_MAX_MISTAKES]:
+        if len(notes) > 1:
+            yield {"title": title, "count": len(notes), "notes": [{**one, "result": ""} for one in notes[:_MAX_NOTES]]}
 
 
 def _order_of_missed(test: _Test) -> tuple[int, int, str]:

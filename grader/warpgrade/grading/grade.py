@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from warpgrade import __version__
-from warpgrade.compiling import judges, toolchain
+from warpgrade.compiling import judges, ptx_lines, toolchain
 from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
+from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, sources
 from warpgrade.grading import baseline as baselines
@@ -38,6 +39,7 @@ from warpgrade.lab import agreement, good_numbers
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import cache, confined, device
+from warpgrade.machine.confined import OverBudget
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
@@ -148,6 +150,19 @@ def grade(
         tests = score.charge_mistakes(tests, cases)
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds, warnings, left_out)
+
+
+def read_ptx(layout: Layout, lab: Lab, submission: Submission, options: Options) -> PtxLines:
+    """Return the PTX of the submission's lines; nothing where it is refused, or is more than its budget allows."""
+    builder, _ = _builder(layout, lab, options, device.resolve(layout, options.device), lambda text: None)
+    limits = lab.file.limits
+    budget = Budget(limits, allowance_of(limits))
+    files = {**_not_handed_in(lab, submission, starter_files(lab)), **submission.files}
+    try:
+        code = dataclasses.replace(builder, budget=budget).device_code(files)
+        return confined.call(budget.analysis, ptx_lines.read, code, list(files))
+    except (BuildFailure, OverBudget):
+        return {}
 
 
 def prepare(layout: Layout, lab: Lab, options: Options) -> None:

@@ -21,8 +21,7 @@ UNBEGUN: Final = "unbegun"  # the function does just what the starter's does
 PRECISION: Final = "precision"  # values are nearly right, or too large for half precision
 
 # How a call ended, if not well: the message says what to do, and a lab's hint on the kernel would distract from it.
-ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, UNSET, "origin")
-ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, "origin", UNBEGUN)
+ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, UNSET, "origin", UNBEGUN)
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
     RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
+from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.course.course import Course
 from warpgrade.grading.result import Result
 from warpgrade.machine.files import check_writable, write
@@ -26,6 +27,7 @@ class Report:
     """What there is to hand on; `folder` is where the files lie that the findings name.
 
     earlier: a result of the same student, for formats that tell what has changed since.
+    ptx: the instructions of each source line, by file, for formats that show them.
     leaderboard: whether the course wants speed-ups on the platform's leaderboard.
     """
 
@@ -34,6 +36,7 @@ class Report:
     result: Result | None = None
     profile: Profile | None = None
     earlier: Result | None = None
+    ptx: PtxLines = field(default_factory=dict)
     leaderboard: bool = False
 
     @cached_property

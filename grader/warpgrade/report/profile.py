@@ -12,6 +12,7 @@ from rich.text import Text
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine.text import clean, number
+from warpgrade.report import costs
 from warpgrade.running.profile import Counters, Kernel, Profile, Shape
 
 _MAX_WIDTH = 120
@@ -97,6 +98,8 @@ def _overview(profile: Profile, width: int) -> Table:
             size = f"  {least}{_bytes(moved.bytes)}, {_count(moved.pages, 'page')}"
             table.add_row(Text.assemble(name, (size, "dim")), "", "", "")
     table.add_row(Text("total, with overlap", style="dim"), "", time(profile.clock_ns), "")
+    if (copies := costs.copies_share(profile)) >= costs.MIN_SHARE:
+        table.add_row(Text("time without copies", style="dim"), "", costs.percent(copies), "")
     return table
 
 
@@ -123,6 +126,8 @@ def _details(kernel: Kernel) -> Table:
     table.add_column(overflow="fold")
     for name, text in kernel_facts(kernel):
         table.add_row(f"  {name}", text)
+    if found := costs.shares(kernel):
+        table.add_row("  time without", costs.line(found))
     return table
 
 

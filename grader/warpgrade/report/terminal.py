@@ -22,7 +22,7 @@ from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.paths import COMMAND
 from warpgrade.machine.text import bounded, listing, number
-from warpgrade.report import compiler, diagnosis, failures, findings, hidden
+from warpgrade.report import compiler, costs, diagnosis, failures, findings, hidden, launches, profile
 from warpgrade.report.findings import Finding
 
 _MAX_WIDTH = 140
@@ -89,6 +89,22 @@ def show_first(
         _show_failure(console, test, width, full=full)
     found = _findings_of_first(found, whole, advice=advice)
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
+    if advice:
+        _show_costs(console, result, width)
+
+
+def _show_costs(console: Console, result: Result, width: int) -> None:
+    """Print what each cause costs each kernel, in all launches of the tests whose numbers may be shown."""
+    counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
+    rows = [(kernel, found) for kernel in counted if (found := costs.shares(kernel))]
+    if not rows:
+        return
+    console.print(Text("What each cause costs", style="bold"), width=width)
+    for kernel, found in rows:
+        line = f"{profile.short_name(kernel.name)}, {profile.time(kernel.total_ns)}: without {costs.line(found)}"
+        for row in textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False):
+            console.print(Text(row), soft_wrap=True)
+    console.print()
 
 
 def _to_explain(result: Result, *, show_hidden: bool, advice: bool) -> str:

@@ -47,6 +47,7 @@ class Kernel(msgspec.Struct):
     limiter: str = ""
     counters: Counters = {}
     lines: list[Line] = []
+    costs: dict[str, float] = {}  # ns that each cause costs: the time less the modelled time without it
     error: str = ""
 
 
@@ -190,6 +191,9 @@ class Collector:
         kernel.achieved_occupancy += occupancy.get("achieved", 0.0) * duration
         kernel.limiter = occupancy["limiter"]
         _sum_into(kernel.counters, launch["counters"])
+        for name, share in launch.get("costs", {}).items():
+            cause = _text(name)
+            kernel.costs[cause] = kernel.costs.get(cause, 0.0) + share * duration
         if launch["error"] is not None and not kernel.error:
             kernel.error = _text(launch["error"]["message"])
         places = self._lines.setdefault(symbol, {})

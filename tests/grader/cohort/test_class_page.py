@@ -55,8 +55,10 @@ def test_a_third_that_forgot_the_barrier_stands_out(sixty: Store) -> None:
     missed = page.partition("Tests most missed")[2].partition("</table>")[0]
     first = missed.split("<tr>")[2]
     assert '<td class="number">20</td>' in first
-    assert re.search(r">race</a> 20", first)
-    assert "racecheck/shared" in first
+    assert re.search(r">race in shared memory</a> 20", first)
+    help_ = page.partition("Who needs help")[2].partition("</details>")[0]
+    assert "<strong>race in shared memory</strong> 20" in help_
+    assert re.search(r'<a href="students/s000.html">Student 0</a> <span class="dim">matmul.cu:40</span>', help_)
     cells = re.findall(r'<td class="bad" title="([^"]*)"', page)
     assert sum("race in shared memory at matmul.cu:4" in cell for cell in cells) == 60  # three tests of twenty
     words = read(sixty).words

@@ -15,7 +15,7 @@ from drawn_kernels import DEVICE, counted, drawn
 from hostile import ANY, HOSTILE, hostile_result, one
 from hypothesis import example, given
 from hypothesis import strategies as st
-from samples import GRADED, RACE
+from samples import GRADED, RACE, advice
 
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Place
@@ -84,14 +84,48 @@ def test_the_page_shows_what_to_fix_with_its_line_and_what_each_line_costs(tmp_p
     assert ".instructions-15 { --instructions: 45% }" in content.decode(), "75 % of it in 60 % of the colour"
     titles = [given.get("title") for _, given in read.found]
     assert "300 instructions" in titles
+    device = msgspec.structs.replace(result.device, properties=DEVICE)
+    timed = Elements(page.render_result(msgspec.structs.replace(result, device=device), found, tmp_path))
+    assert "heat0-time" in timed.ids()
     assert "8 sectors" in titles
     choices = [given["id"] for tag, given in read.found if tag == "input"]
     assert choices[-2:] == ["heat0-instructions", "heat0-sectors"], "nothing has bank conflicts"
 
 
+def test_a_test_links_to_what_was_found_in_it_and_a_finding_to_the_other_party(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    party = msgspec.structs.replace(RACE.related[0], place=Place("toy.cu", 1))
+    race = msgspec.structs.replace(RACE, place=Place("toy.cu", 2), related=[party])
+    slow = advice(3, 5.0)
+    slow = msgspec.structs.replace(slow, place=Place("toy.cu", 3))
+    again = msgspec.structs.replace(result.tests[0], name="again", diagnostics=[race, slow])
+    counts = msgspec.structs.replace(again, name="counts", diagnostics=[slow], signs=["counters"])
+    wrong = msgspec.structs.replace(counts, name="wrong", signs=["wrong"])
+    right = msgspec.structs.replace(counts, name="right", status="pass", points=counts.max_points)
+    result = msgspec.structs.replace(result, tests=[result.tests[0], again, counts, wrong, right])
+    content = page.render_result(result, findings.result_findings(result), tmp_path).decode()
+    names = [test.name for test in result.tests[1:]]
+    rows = {name: re.search(rf"<div>{name}</div>.*?</tr>", content, re.DOTALL) for name in names}
+    links = {name: re.findall(r'href="#(.*?)"', row[0] if row else "") for name, row in rows.items()}
+    assert links == {"again": ["toy.cu-L2"], "counts": ["toy.cu-L3"], "wrong": [], "right": []}
+    assert f'{party.role} {party.thread.text if party.thread else ""} at <a href="#toy.cu-L1">toy.cu:1</a>' in content
+
+
+def test_the_ptx_of_a_line_stands_below_it_on_demand(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    ptx = {"toy.cu": {2: ["ld.global.f32 %f1, [%rd1];", "ret; <b>"]}}
+    content = page.render_result(result, [], tmp_path, ptx=ptx).decode()
+    row = re.search(r'<tr id="toy.cu-L2">.*?</tr>', content, re.DOTALL)
+    assert row is not None
+    assert '<div class="ptx">ld.global.f32 %f1, [%rd1];\nret; &lt;b&gt;</div>' in row[0]
+    assert 'id="ptx0-hidden" checked' in content
+    assert content.count('class="ptx"') == 1
+    assert 'id="ptx0-hidden"' not in page.render_result(result, [], tmp_path).decode()
+
+
 def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> None:
     causes = {"a minor one": 10.0, "a major one": 500.0, "of another": 900.0}
-    advice = [
+    told = [
         msgspec.structs.replace(
             RACE, severity="advice", rule=f"advice/{message}", message=message, weight=weight, related=[],
             kernel="other" if message == "of another" else "k", place=Place("toy.cu", 2),
@@ -99,7 +133,7 @@ def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> Non
         for message, weight in causes.items()
     ]  # fmt: skip
     profile = Profile(clock_ns=3000, kernels=[counted()])
-    words = "".join(Elements(page.render_profile(profile, findings.program_findings(advice))).words)
+    words = "".join(Elements(page.render_profile(profile, findings.program_findings(told))).words)
     assert words.index("k 1 launch") < words.index("a major one") < words.index("a minor one")
     assert "of another" not in words
 
@@ -189,7 +223,9 @@ def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: P
         page.render_result(result, findings.result_findings(result), tmp_path, without_points(result)),
         page.render_profile(profile, findings.program_findings(diagnosis.merge([one(words, line)]))),
     ):
-        for tag, given_ in Elements(content).found:
+        found = Elements(content).found
+        assert [given_ for tag, given_ in found if tag == "script"] == [{}], "ours alone"
+        for tag, given_ in found:
             assert tag in KNOWN, tag
             assert not [
                 name for name in given_ if name.startswith("on") or name in ("src", "srcset", "action", "style")
@@ -202,4 +238,5 @@ KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
     "svg", "desc", "rect", "text", "polyline", "circle", "line", "main",
+    "script",
 }  # fmt: skip

@@ -237,9 +237,10 @@ def test_kernels_are_summed_by_name_and_shapes_kept_where_they_agree() -> None:
         "stream": 0, "registers_per_thread": 8, "static_shared_bytes": 0, "dynamic_shared_bytes": 0,
         "occupancy": {"theoretical": 1.0, "achieved": 0.5, "limiter": "warps"}, "counters": {"inst_executed": 4},
         "error": None, "lines": [{"file": "k.cu", "line": 3, "counters": {"inst_executed": 4}}],
+        "costs": {"divergence": 0.2, "all": 0.2},
     }  # fmt: skip
     report = {
-        "launches": [launch, {**launch, "grid": [4, 1, 1], "duration_ns": 15.0}],
+        "launches": [launch, {**launch, "grid": [4, 1, 1], "duration_ns": 15.0, "costs": {"divergence": 0.4}}],
         "call_errors": [],
         "diagnostics": [],
         "clock_ns": 9,
@@ -250,6 +251,7 @@ def test_kernels_are_summed_by_name_and_shapes_kept_where_they_agree() -> None:
     assert (kernel.grid, kernel.block) == (None, (32, 1, 1))
     assert (kernel.occupancy, kernel.achieved_occupancy) == (1.0, 0.5)
     assert kernel.lines[0].counters == kernel.counters == {"inst_executed": 8}
+    assert kernel.costs == {"divergence": 7, "all": 1}
 
 
 def test_findings_of_all_reports_are_summed() -> None:

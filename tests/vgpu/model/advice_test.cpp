@@ -1,6 +1,7 @@
 // Advice: slow kernels get the right advice on the right line, fast ones get none.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"
@@ -110,6 +111,34 @@ TEST_CASE("low occupancy names its limit") {
     CHECK(it->place.line >= place(7));
     const auto few = m.diagnose("much_shared", {4}, {128}, data, out, 20);  // too small to fill the device
     CHECK(std::ranges::none_of(few, about_occupancy));
+}
+
+TEST_CASE("what each cause costs a launch, and all of them together") {
+    Machine m = advice();
+    const auto in = m.upload(floats(1024 * 1024)), out = m.upload(floats(1024 * 1024));
+    const auto costs = [&](const std::string& kernel, unsigned rows) {
+        std::map<std::string, double> shares;
+        for (const auto& one : m.launch(kernel, {32, 32}, {32, rows}, in, out, 1024).costs)
+            shares[one.cause] = one.share;
+        return shares;
+    };
+    const auto naive = costs("transpose_naive", 32), conflicts = costs("transpose_conflicts", 8);
+    CHECK((naive.contains("uncoalesced") && !naive.contains("bank_conflicts")));
+    CHECK((conflicts.contains("bank_conflicts") && !conflicts.contains("uncoalesced")));
+    for (const auto& each : {naive, conflicts}) CHECK((each.at("all") > 0.1 && each.at("all") < 1));
+    for (const auto& [cause, share] : costs("transpose_padded", 8)) CHECK((cause == "low_occupancy" || cause == "all"));
+
+    // Without its conflicts the kernel takes as long as the one that has none.
+    const auto ns = [&](const char* kernel) { return m.launch(kernel, {32, 32}, {32, 8}, in, out, 1024).duration_ns; };
+    const double without = ns("transpose_conflicts") * (1 - conflicts.at("bank_conflicts"));
+    CHECK(without > 0.9 * ns("transpose_padded"));
+    CHECK(without < 1.1 * ns("transpose_padded"));
+
+    const auto shared = m.launch("much_shared", {2048}, {128}, in, out, 20).costs;
+    CHECK(std::ranges::any_of(shared, [](const auto& one) { return one.cause == "low_occupancy"; }));
+    Machine off = advice(1, {.advice = false});
+    const auto ones = off.upload(floats(1 << 18)), sums = off.upload(floats(1 << 18));
+    CHECK(off.launch("much_shared", {2048}, {128}, ones, sums, 20).costs.empty());
 }
 
 TEST_CASE("fast kernels, small launches and failed ones get no advice") {

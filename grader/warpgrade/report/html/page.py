@@ -1,20 +1,21 @@
 """A submission or a program on one page: what to fix first, each test, each kernel, and the source with heat.
 
-It needs no script: choices are radio buttons, and style shows what is chosen.
+It needs no script: choices are radio buttons, and style shows what is chosen. A script adds keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from warpgrade import __version__
+from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import clean, one_line
-from warpgrade.report import export, failures, profile
+from warpgrade.report import export, failures, launches, profile
 from warpgrade.report.findings import Finding
 from warpgrade.report.html import (
     changes,
@@ -28,22 +29,22 @@ from warpgrade.report.html import (
     timeline,
     versions,
 )  # fmt: skip
-from warpgrade.report.html.elements import Markup, page, render, tag
+from warpgrade.report.html.elements import Markup, page, read_style, render, tag
 from warpgrade.report.html.parts import WIDTH, show_finding
-from warpgrade.running.profile import Collector, Kernel, Profile
-
-_MOST = 1e18  # of anything that is counted
+from warpgrade.running.profile import Kernel, Profile
 
 
 def render_result(
-    result: Result, findings: Sequence[Finding], folder: Path | None, earlier: Result | None = None
-) -> bytes:
+    result: Result, findings: Sequence[Finding], folder: Path | None, earlier: Result | None = None,
+    ptx: PtxLines | None = None,
+) -> bytes:  # fmt: skip
     """Return the page of a result, which holds what its reader may see, with what has changed since an earlier one.
 
-    folder: where its files are; without one, the page has no source.
+    folder: where its files are; without one, the page has no source. ptx: the instructions of its lines.
     """
-    counted = _collect(launch for test in result.tests for launch in test.launches).kernels
-    sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted))
+    counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
+    rates = device_rates.read(result.device.properties)
+    sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted, rates))
     files = {each.name for each in sources}
     body = [first.section(result)]
     if earlier is not None:
@@ -56,21 +57,21 @@ def render_result(
             row = rows[result.tests.index(test)]
             first_name = row.name
             body.append(first.card(test, row, findings, files))
-        body.append(tests.section(rows, first_name, result.tests, folded=True))
+        body.append(tests.section(rows, first_name, result.tests, folded=True, findings=findings, files=files))
     device = result.device.properties
     body.append(_charts("Versions", [versions.speed(result.tests), versions.kernels(counted)]))
     body.append(_charts("On the device", [*_roofline(counted, device), *_timeline(result)]))
     if counted:
         how = "Counted in all tests whose numbers you may see."
         body.append(kernels.section(counted, how, findings, files, device))
-    body.append(source.section(sources, findings))
+    body.append(source.section(sources, findings, ptx or {}))
     return _page(export.headline(result), body, str(result.device.properties.get("name") or result.device.requested))
 
 
 def render_profile(profiled: Profile, findings: Sequence[Finding]) -> bytes:
     """Return the page of a program that was run."""
     title = f"{profile.time(profiled.clock_ns)} on the device"
-    sources = list(source.read_program(profiled.kernels))
+    sources = list(source.read_program(profiled.kernels, device_rates.read(profiled.device)))
     files = {each.name for each in sources}
     mistakes = [show_finding(one, files) for one in findings if one.diagnostic.severity != "advice"]
     body = [render("program.html", title=title, errors=[clean(each) for each in profiled.call_errors], found=mistakes)]
@@ -98,7 +99,7 @@ def _roofline(counted: Sequence[Kernel], device: Mapping[str, Any]) -> Iterator[
 
 def _timeline(result: Result) -> Iterator[Markup]:
     """Yield the timeline of the test that has most to show, if there is one with several streams."""
-    seen = [(test.name, _collect(test.launches).timeline) for test in result.tests]
+    seen = [(test.name, launches.collect(test.launches).timeline) for test in result.tests]
     name, events = max(seen, key=lambda one: (len({each.stream for each in one[1]}), len(one[1])), default=("", []))
     if len({each.stream for each in events}) > 1:
         yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
@@ -106,26 +107,4 @@ def _timeline(result: Result) -> Iterator[Markup]:
 
 def _page(title: str, body: Sequence[Markup], device: str) -> bytes:
     foot = tag("footer", tag("p", f"{one_line(device, WIDTH)}; Warpgrade {__version__}", class_="dim"))
-    return page(title, [*body, foot], style=source.style(), width="wide")
-
-
-def _collect(launches: Iterable[Mapping[str, object]]) -> Profile:
-    """Return what the launches counted; one that is not as a device server writes it is left out."""
-    collector = Collector()
-    for launch in launches:
-        if not _is_plausible(launch):
-            continue
-        try:
-            collector.add({"launches": [dict(launch)], "call_errors": [], "diagnostics": [], "clock_ns": 0})
-        except (KeyError, TypeError, ValueError, AttributeError):
-            continue
-    return collector.finish({}, 0)
-
-
-def _is_plausible(value: object) -> bool:
-    """Tell whether all numbers in a launch are such as a device counts: a stored result may be anybody's."""
-    if isinstance(value, Mapping):
-        return all(map(_is_plausible, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_plausible, value))
-    return not isinstance(value, int | float) or 0 <= value < _MOST
+    return page(title, [*body, foot], style=source.style(), script=read_style("page.js"), width="wide")

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass
 
+from warpgrade.findings.diagnosis import Place
 from warpgrade.machine.text import bounded, clean, one_line
 from warpgrade.report.findings import Finding, describe
 
 WIDTH = 240
 _LINES = 12
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a finding; one that names the other party ends with its place, as a link."""
+
+    text: str
+    place: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -19,7 +29,7 @@ class Found:
     title: str
     place: str
     anchor: str
-    lines: list[str]
+    lines: list[Line]
     advice: bool
 
 
@@ -29,10 +39,25 @@ def show_finding(finding: Finding, files: Container[str]) -> Found:
     return Found(
         title=one_line(one.title, WIDTH),
         place=one_line(one.place.text, WIDTH),
-        anchor=anchor(one.place.file, one.place.line) if one.place.line and one.place.file in files else "",
-        lines=bounded(clean(describe(finding)), lines=_LINES, width=WIDTH).split("\n"),
+        anchor=_find_anchor(one.place, files),
+        lines=[
+            _link_party(line, finding, files)
+            for line in bounded(clean(describe(finding)), lines=_LINES, width=WIDTH).split("\n")
+        ],
         advice=one.severity == "advice",
     )
+
+
+def _link_party(line: str, finding: Finding, files: Container[str]) -> Line:
+    for other in finding.diagnostic.related:
+        place = one_line(other.place.text, WIDTH)
+        if (target := _find_anchor(other.place, files)) and line.endswith(f" at {place}"):
+            return Line(line.removesuffix(place), place, target)
+    return Line(line)
+
+
+def _find_anchor(place: Place, files: Container[str]) -> str:
+    return anchor(place.file, place.line) if place.line and place.file in files else ""
 
 
 def anchor(file: str, line: int) -> str:
