@@ -18,6 +18,7 @@ struct DeviceOptions {
     Checks checks;
     bool skip_kernels = false;  // launches are checked and do nothing
     bool origin = false;        // keep what check_origin() needs
+    bool trace_accesses = false;  // record accesses of some warps (device/access_trace.hpp)
 };
 
 // `spec` is "vgpu", "vgpu:PROFILE" or "plain" (kinds.def). Throws std::invalid_argument for other names.
