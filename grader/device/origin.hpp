@@ -47,7 +47,9 @@ struct OriginVerdict {
         written_by_host,    // the host itself had uploaded the value
         scattered,          // small copies on the device put the element in place
         unexpected_upload,  // `bytes` bytes of uploads are not inputs; `sample`: the first of them
-        rearranged,         // copies rearranged the inputs; `sample`: the first such element, or empty
+        rearranged,         // copies rearranged the inputs; `sample`: the first such element, or empty;
+                            // `decision` says so if launches' arguments did
+        converted,          // uploads are the inputs in another type
         value_dependent,    // `decision`: a request that depends on the inputs' values
         unknown_code,       // `bytes` bytes of device code are not in the program's file
         overflow,           // the call moved more data than the server tracks

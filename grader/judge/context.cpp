@@ -25,6 +25,7 @@ void Context::begin_test(const std::string& name) {
     test = name;
     stream.emplace(seed, name);
     measurements.clear();
+    checked.clear();
     launches.clear();
     diagnostics.clear();
     expected_findings.clear();

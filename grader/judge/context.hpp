@@ -27,6 +27,18 @@ struct Measurement {
     std::string unit;
 };
 
+// A number that a test held against a limit. Both are finite.
+struct Check {
+    std::string name;
+    double now;
+    std::string unit, relation;  // relation: "is", "at most", "at least", "below" or "between"
+    double limit;
+    std::optional<double> upper;  // of "between"
+    std::string words;            // where the limit comes from
+    const char* outcome;          // "pass", "part" or "fail"
+};
+inline constexpr std::size_t max_checks = 256;  // of a test in its verdict
+
 // An output of the submission's last call.
 struct LastOutput {
     std::string name;  // of the parameter in the contract
@@ -68,6 +80,7 @@ struct Context {
     std::string test;
     std::optional<RandomStream> stream;
     std::vector<Measurement> measurements;
+    std::vector<Check> checked;
     std::vector<device::LaunchRecord> launches;   // of the submission's last profiled call
     std::vector<device::Diagnostic> diagnostics;  // of all of the submission's calls, each finding once
     std::string last_call;                        // its description

@@ -103,7 +103,9 @@ DeviceReport read_report(std::string_view packed) {
 }
 
 DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay)
-    : in_sandbox_(device::find_kind(options.device).sandboxed), analysed_(device::find_kind(options.device).analysed) {
+    : in_sandbox_(device::find_kind(options.device).sandboxed),
+      analysed_(device::find_kind(options.device).analysed),
+      replay_runs_kernels_(replay == ReplayDevice::runs_kernels) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
     Descriptor replay_theirs;

@@ -57,6 +57,7 @@ class DeviceServer {
     [[nodiscard]] int client_socket() const { return client_.get(); }
     void close_client_socket() { client_.reset(); }  // after the worker got it
     [[nodiscard]] int replay_socket() const { return replay_.get(); }
+    [[nodiscard]] bool replay_runs_kernels() const { return replay_runs_kernels_; }
     void close_replay_socket() { replay_.reset(); }
     // With `origin`, the report has a verdict on the call's outputs; `compare` also compares the call with its replay.
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr, bool compare = false);
@@ -81,7 +82,7 @@ class DeviceServer {
 
     Process process_;  // for the server of a real GPU, which has no sandbox
     SandboxedProcess sandboxed_;
-    bool in_sandbox_, analysed_;
+    bool in_sandbox_, analysed_, replay_runs_kernels_;
     std::string received_, properties_, last_report_;
 };
 

@@ -34,6 +34,22 @@ std::string with_unit(std::string number, const std::string& unit) {
 
 Measure count(const char* name, std::uint64_t value) { return {name, value, {}}; }
 
+const char* relation_name(Good::Relation relation) {
+    switch (relation) {
+        case Good::Relation::equal:
+            return "is";
+        case Good::Relation::at_most:
+            return "at most";
+        case Good::Relation::at_least:
+            return "at least";
+        case Good::Relation::below:
+            return "below";
+        case Good::Relation::between:
+            break;
+    }
+    return "between";
+}
+
 std::string direction(device::TransferRecord::Kind kind) {
     switch (kind) {
         case device::TransferRecord::Kind::to_device:
@@ -69,14 +85,27 @@ Good Good::none_at(Number value) const {
 }
 
 bool Good::match(const Measure& measured) const {
-    if (holds(measured.number.value())) return true;
+    if (holds(measured.number.value())) return record(measured, "pass"), true;
     if (const double of_points = part(measured.number.value()); of_points > 0) {
+        record(measured, "part");
         auto& current = context();
         if (of_points < current.part) current.part = of_points, current.part_reason = explain_part(measured);
         return true;
     }
+    record(measured, "fail");
     detail::explain_failure(explain(measured));
     return false;
+}
+
+void Good::record(const Measure& measured, const char* outcome) const {
+    const double now = measured.number.value();
+    auto& checked = context().checked;
+    if (measured.number.is_truth() || !std::isfinite(now) || !std::isfinite(limit_.value()) ||
+        !std::isfinite(upper_.value()) || checked.size() >= max_checks)
+        return;
+    const bool two_limits = relation_ == Relation::between;
+    checked.push_back({measured.name, now, measured.unit, relation_name(relation_), limit_.value(),
+                       two_limits ? std::optional(upper_.value()) : std::nullopt, words_, outcome});
 }
 
 // The value is not good itself. Returns 0 for a NaN.

@@ -73,7 +73,8 @@ class Good {
 
   private:
     [[nodiscard]] bool holds(double value) const;
-    [[nodiscard]] double part(double value) const;  // of the points, 0 to 1
+    [[nodiscard]] double part(double value) const;                    // of the points, 0 to 1
+    void record(const Measure& measured, const char* outcome) const;  // in the verdict
     [[nodiscard]] std::string explain(const Measure& measured) const;
     [[nodiscard]] std::string explain_part(const Measure& measured) const;
     Relation relation_;

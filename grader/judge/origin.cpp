@@ -186,6 +186,19 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
     return message;
 }
 
+std::string review_origin(const OriginVerdict& verdict) {
+    switch (verdict.problem) {
+        case Problem::none:
+        case Problem::rearranged:
+        case Problem::converted:
+            return "";
+        case Problem::value_dependent:
+            return "what its host code asks of the device depends on the inputs' values";
+        default:
+            return "its result was not computed by the device";
+    }
+}
+
 std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
                            std::uint64_t result) {
     const Element at = find_element(verdict, spec, snapshot, result);
@@ -233,15 +246,27 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                     ? ""
                     : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.sample)));
         case Problem::rearranged: {
+            if (!verdict.decision.empty())
+                return fmt::format(
+                    "host code passes single elements of the inputs as arguments of launches ({} is one). Picking "
+                    "elements is the kernel's work here: pass a pointer to the array on the device, or by value all of "
+                    "an array or at least 32 neighbouring elements.",
+                    value_text(buffer_type(spec), verdict.sample));
             const std::string what =
                 verdict.sample.empty()
                     ? "an array that a kernel reads was put together by copies of a few bytes each"
                     : fmt::format("host code copies elements of the inputs ({} is one) to other places than they had",
                                   value_text(buffer_type(spec), verdict.sample));
             return what +
-                   ": copies sort, transpose or pick here. Copy arrays, rows, or pieces of at least 32 elements "
-                   "as they are; the kernel has to put each element in its place.";
+                   ": copies sort, transpose or pick here, and that is the kernel's work. Copy arrays, rows, or pieces "
+                   "of at least 32 elements as they are, in their order, and let the kernel read or write each element "
+                   "at its place, as in x[n - 1 - i].";
         }
+        case Problem::converted:
+            return "host code converts the inputs to another type before it copies them. That is the kernel's work "
+                   "here: "
+                   "copy the arrays as they are, and convert each element where the kernel reads it, as in "
+                   "static_cast<double>(x[i]).";
         case Problem::value_dependent:
             return fmt::format(
                 "what host code asks of the device depends on the inputs' values: {}. Sizes may decide about launches, "

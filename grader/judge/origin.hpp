@@ -58,6 +58,8 @@ bool may_host_decide(const std::string& function);
 // The query for the device server. `replay` may be null.
 device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
                                  std::uint64_t result, const std::string& program, const Replay* replay);
+// What a person should look at; empty if host code only did what the rules leave to kernels, and computed nothing.
+std::string review_origin(const device::OriginVerdict& verdict);
 // A message that names the element; empty if there is no problem.
 std::string explain_origin(const device::OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
                            std::uint64_t result);

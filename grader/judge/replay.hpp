@@ -4,7 +4,8 @@
 // server compares.
 //
 // First the call is repeated without running its kernels, which is cheap and enough for host code that does not look at
-// data. If the requests differ, the call is repeated with kernels, since a program may read their results, and also
+// data. If the requests differ, or it does not end soon, the call is repeated with kernels, since a program may read
+// their results or wait for them, and also
 // with equal inputs: differences that remain then come from host threads or clocks and prove nothing.
 #pragma once
 
@@ -48,7 +49,7 @@ class Replay {
     Inputs inputs_;
     DeviceServer& device_;
     WorkerProcess worker_;
-    bool ready_ = false;
+    bool ready_ = false, ended_ = false;
     RandomStream random_;
     std::size_t calls_ = 0;
     Clock::duration used_{};

@@ -86,7 +86,7 @@ const LastOutput* unwritten_output(const CallSpec& spec, int argument) {
         throw SubmissionFailure(explain_unwritten(*output));
     }
     context().add_sign(sign::origin);
-    context().review.emplace_back("its result was not computed by the device");
+    if (auto review = review_origin(verdict); !review.empty()) context().review.push_back(std::move(review));
     throw SubmissionFailure(explain_origin(verdict, spec, snapshot, result));
 }
 
@@ -184,13 +184,19 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
             "device. The virtual GPU tells it: --device vgpu";
     std::optional<Suspicion> suspicion;
     if (replay && origin && !is_compared)
-        suspicion = Suspicion{fmt::format("{} did not return when it was called again", spec.function), 0};
+        suspicion = Suspicion{
+            fmt::format("{} returned, but did not when it was called again with other inputs of the same sizes. Does "
+                        "host code wait for what may never come? Sizes may decide how often it launches and copies; "
+                        "what is in the arrays is for kernels to look at",
+                        spec.function),
+            0};
     if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none) {
         const device::OriginVerdict& verdict = *report.origin;
         // A difference to the replay is only a suspicion, since the replay may have skipped its kernels.
         if (is_compared && !suspicion && verdict.compared)
-            suspicion = Suspicion{explain_origin(verdict, spec, snapshot, reply.result), verdict.changes,
-                                  verdict.needs_kernels};
+            suspicion =
+                Suspicion{explain_origin(verdict, spec, snapshot, reply.result), verdict.changes, verdict.needs_kernels,
+                          review_origin(verdict), verdict.problem == device::OriginVerdict::Problem::value_dependent};
         if (!suspicion) fail_for_origin(verdict, spec, snapshot, reply.result);
     }
     auto result = make_result(std::move(report), reply.result, std::move(snapshot.outputs));
@@ -198,7 +204,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
     return result;
 }
 
-// The replay has its own time limit, as long as the submission's.
+// The replay has its own time limit.
 bool Session::make_replay(Replay& replay, const CallSpec& spec) {
     worker_.pause();
     const bool returned = replay.call(spec, true, TimeLimit(options_.seconds));

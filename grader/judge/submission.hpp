@@ -86,6 +86,8 @@ struct Suspicion {
     std::string text;
     std::uint64_t changes = 0;
     bool needs_kernels = false;
+    std::string review = {};     // what a person should look at, if anything
+    bool may_be_chance = false;  // random numbers, clocks and host threads make such differences
 };
 
 struct CallResult {

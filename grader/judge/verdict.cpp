@@ -131,6 +131,17 @@ nlohmann::json CaseVerdict::end() {
     auto measurements = nlohmann::json::array();
     for (const auto& [name, value, unit] : current.measurements)
         measurements.push_back({{"name", name}, {"value", value}, {"unit", unit}});
+    auto checks = nlohmann::json::array();
+    for (const auto& check : current.checked) {
+        checks.push_back({{"name", check.name},
+                          {"now", check.now},
+                          {"unit", check.unit},
+                          {"relation", check.relation},
+                          {"limit", check.limit},
+                          {"words", check.words},
+                          {"outcome", check.outcome}});
+        if (check.upper) checks.back()["upper"] = *check.upper;
+    }
     auto launches = nlohmann::json::array();
     for (const auto& launch : std::span(current.launches).first(std::min(current.launches.size(), max_launches)))
         launches.push_back(device::to_json(launch));
@@ -146,6 +157,7 @@ nlohmann::json CaseVerdict::end() {
             {"signs", current.signs},
             {"stopped_at", current.stopped_at},
             {"measurements", std::move(measurements)},
+            {"checks", std::move(checks)},
             {"launches", std::move(launches)},
             {"diagnostics", device::to_json(current.diagnostics)},
             {"launches_left_out", current.launches.size() - std::min(current.launches.size(), max_launches)},

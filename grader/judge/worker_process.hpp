@@ -43,6 +43,12 @@ class WorkerProcess {
     // The same with a time limit, which includes the device server's processor time.
     Event receive(wire::Reply& reply, TimeLimit& limit, const DeviceServer* device = nullptr);
 
+    // So much processor time from now on.
+    [[nodiscard]] TimeLimit limit_more(double seconds) {
+        const double used = process_.processor_seconds();
+        return TimeLimit(used + seconds, used);
+    }
+
     // Ends a program that takes too long. Returns its stack as the program itself reports it: places in its file,
     // innermost first.
     std::vector<std::uint64_t> stop(Clock::time_point deadline);

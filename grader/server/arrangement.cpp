@@ -26,14 +26,15 @@ void Arrangement::add_run(std::uint64_t address, std::span<const std::byte> byte
     cut_out(address, address + bytes.size());
     const auto next = runs_.lower_bound(address);
     if (next != runs_.begin())
-        if (auto& [begin, before] = *std::prev(next); before.end() == address && before.join(bytes)) return;
+        if (auto& [begin, before] = *std::prev(next); before.end() == address && !before.remains && before.join(bytes))
+            return;
     runs_.emplace_hint(next, address, Run{address, bytes, {}});
 }
 
 void Arrangement::cut_out(std::uint64_t begin, std::uint64_t end) {
-    // A piece of a run; it copies the bytes if the run owns them.
+    // What remains of a run; it copies the bytes if the run owns them.
     const auto cut_piece = [&](const Run& run, std::uint64_t from, std::uint64_t to) {
-        Run piece{run.address + from, run.bytes.subspan(from, to - from), {}};
+        Run piece{run.address + from, run.bytes.subspan(from, to - from), {}, true};
         if (run.joined.empty()) return piece;
         cut_bytes_ += piece.bytes.size();
         piece.joined.assign(piece.bytes.begin(), piece.bytes.end());
@@ -47,19 +48,18 @@ void Arrangement::cut_out(std::uint64_t begin, std::uint64_t end) {
         at = runs_.erase(at);
         const std::uint64_t from = std::max(begin, run.address) - run.address,
                             to = std::min<std::uint64_t>(end - run.address, run.bytes.size());
-        if (from == 0 && to == run.bytes.size()) {
-            replaced_.push_back(std::move(run));
-            continue;
-        }
         if (to < run.bytes.size()) at = runs_.emplace_hint(at, run.address + to, cut_piece(run, to, run.bytes.size()));
-        replaced_.push_back(cut_piece(run, from, to));
         if (from > 0) runs_.emplace(run.address, cut_piece(run, 0, from));
+        if (!run.remains) replaced_.push_back(std::move(run));
     }
 }
 
 std::vector<Arrangement::Run> Arrangement::take() {
     std::vector<Run> all = std::move(replaced_);
     const std::size_t replaced = all.size();
+    const auto remains = [](const auto& each) { return each.second.remains; };
+    if (std::ranges::count_if(runs_, remains) <= static_cast<std::ptrdiff_t>(max_remains))
+        std::erase_if(runs_, remains);
     for (auto& [address, run] : runs_)
         if (all.size() == replaced || all.back().end() != address || !all.back().join(run.bytes))
             all.push_back(std::move(run));

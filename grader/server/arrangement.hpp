@@ -21,22 +21,28 @@ class Arrangement {
     // Neighbouring copies of this size are not joined: each is long enough to be checked alone.
     static constexpr std::size_t long_bytes = 4096;
 
+    // What a shorter copy leaves of an earlier one, as the last of many pieces that go through one buffer does, lies
+    // beside other data by chance. More remains than this are part of the arrangement.
+    static constexpr std::size_t max_remains = 8;
+
     // Contiguous bytes: of one copy, or of many joined in the run's own array.
     struct Run {
         std::uint64_t address = 0;
         std::span<const std::byte> bytes;
         std::vector<std::byte> joined;
+        bool remains = false;  // of a run that was replaced
 
         [[nodiscard]] std::uint64_t end() const { return address + bytes.size(); }
         // False if both are long.
         bool join(std::span<const std::byte> more);
     };
 
-    // Adds a copy to the region; `bytes` must outlive this object. Bytes that it replaces are kept. Returns false if
-    // there are too many pieces.
+    // Adds a copy to the region; `bytes` must outlive this object. Runs of which it replaces a part are kept as they
+    // were. Returns false if there are too many pieces.
     bool add(const wire::Region& region, std::span<const std::byte> bytes);
 
-    // Returns the longest runs: first the replaced ones in the order of replacement, then the final ones by address.
+    // Returns the longest runs: first the replaced ones in the order of replacement, then the final ones by address,
+    // without few remains.
     [[nodiscard]] std::vector<Run> take();
 
   private:

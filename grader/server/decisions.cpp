@@ -214,6 +214,25 @@ Decision make_decision(Op op, std::span<const std::byte> payload,
     return decision;
 }
 
+void clear_unread_arguments(Decision& launch, const std::vector<bool>& read) {
+    for (std::size_t i = 0; i < read.size() && launch_params + i < launch.payload.size(); ++i)
+        if (!read[i]) launch.payload[launch_params + i] = {};
+}
+
+std::span<const std::byte> arguments_of(const Decision& decision) {
+    const std::span<const std::byte> all(decision.payload);
+    return decision.op == Op::launch ? all.subspan(std::min(launch_params, all.size())) : all.first(0);
+}
+
+bool differ_in_arguments(std::span<const Decision> mine, std::span<const Decision> other) {
+    return std::ranges::equal(mine, other, [](const Decision& a, const Decision& b) {
+        const auto without = [](const Decision& all) {
+            return std::span(all.payload).first(all.payload.size() - arguments_of(all).size());
+        };
+        return a.op == b.op && a.payload.size() == b.payload.size() && std::ranges::equal(without(a), without(b));
+    });
+}
+
 std::optional<std::string> first_difference(std::span<const Decision> mine, std::span<const Decision> other) {
     const std::size_t both = std::min(mine.size(), other.size());
     const auto name_at = [](std::span<const Decision> all, std::size_t i) {
@@ -244,12 +263,15 @@ std::size_t count_changes(std::span<const Decision> mine, std::span<const Decisi
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i].op != b[i].op || a[i].payload.size() != b[i].payload.size()) return most + 1;
         if (a[i].payload == b[i].payload) continue;
-        // Only the arguments of launches may differ; they are compared word by word.
-        const std::size_t first = a[i].op == Op::launch ? launch_params : a[i].payload.size();
-        if (!std::equal(a[i].payload.begin(), a[i].payload.begin() + static_cast<std::ptrdiff_t>(first),
-                        b[i].payload.begin()))
+        // Only launches of the same kernel may differ, in shape and arguments; they are compared word by word.
+        if (a[i].op != Op::launch || field<std::uint32_t>(a[i], 0) != field<std::uint32_t>(b[i], 0)) return most + 1;
+        for (std::size_t at = launch_grid; at < launch_shared; at += 4)
+            if (const auto by = field<std::uint32_t>(b[i], at) - field<std::uint32_t>(a[i], at); by != 0)
+                changes.insert(by);
+        if (!std::equal(a[i].payload.begin() + launch_shared, a[i].payload.begin() + launch_params,
+                        b[i].payload.begin() + launch_shared))
             return most + 1;
-        for (std::size_t at = first; at < a[i].payload.size(); at += 8)
+        for (std::size_t at = launch_params; at < a[i].payload.size(); at += 8)
             if (const auto by = field<std::uint64_t>(b[i], at) - field<std::uint64_t>(a[i], at); by != 0)
                 changes.insert(by);
         if (changes.size() > most) return most + 1;

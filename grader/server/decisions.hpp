@@ -27,13 +27,21 @@ struct Decision {
 [[nodiscard]] Decision make_decision(wire::Op op, std::span<const std::byte> payload,
                                      const std::function<std::uint64_t(std::uint64_t)>& canonical);
 
+// Makes equal what the kernel does not read of a launch's arguments, such as the padding of a struct.
+void clear_unread_arguments(Decision& launch, const std::vector<bool>& read);
+
+// A launch's arguments; empty for other requests.
+[[nodiscard]] std::span<const std::byte> arguments_of(const Decision& decision);
+// True if the two runs' requests differ in nothing but arguments of launches.
+[[nodiscard]] bool differ_in_arguments(std::span<const Decision> mine, std::span<const Decision> other);
+
 // The first difference of two runs in words: "the grid of launch 2 is 4 × 1 × 1, with other inputs 6 × 1 × 1".
 [[nodiscard]] std::optional<std::string> first_difference(std::span<const Decision> mine,
                                                           std::span<const Decision> other);
 
 // Counts the different changes between two runs' requests. Order, addresses and streams do not count, since host
-// threads change them; a time that host code passes to kernels counts as one change. Returns `most` + 1 if the runs
-// differ more.
+// threads change them; a time that host code passes to kernels counts as one change, and so does another size of a
+// launch's grid or block. Returns `most` + 1 if the runs differ more.
 [[nodiscard]] std::size_t count_changes(std::span<const Decision> mine, std::span<const Decision> other,
                                         std::size_t most);
 

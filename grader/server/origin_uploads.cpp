@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "server/arrangement.hpp"
+#include "server/converted_inputs.hpp"
 #include "server/origin_cover.hpp"
 #include "server/pair_cover.hpp"
 
@@ -105,14 +106,33 @@ class UpCheck {
     bool check_other_run(const OriginLog& other) {
         if (other.overflowed()) return fail(Problem::overflow);
         verdict_.compared = true;
-        if (const auto difference = first_difference(mine_.decisions(), other.decisions())) {
-            verdict_.decision = *difference;
+        others_ = other.decisions();
+        if (first_difference(mine_.decisions(), others_) && !explain_arguments()) {
             verdict_.changes = count_all_changes(other);
-            return fail(Problem::value_dependent);
+            return false;
         }
         if (explain_both(other)) return !overflowed_ || fail(Problem::overflow);
         verdict_.changes = count_all_changes(other);
         return false;
+    }
+
+    // Kernels may have inputs as arguments. Takes what is an input in both runs from the other run's decisions.
+    bool explain_arguments() {
+        PairCover inputs;
+        for (const OriginBuffer& buffer : query_.buffers)
+            inputs.add_source(buffer.before, buffer.other, buffer.element_bytes);
+        const bool only_arguments = differ_in_arguments(mine_.decisions(), others_);
+        for (std::size_t i = 0; i < std::min(others_.size(), mine_.decisions().size()); ++i) {
+            const Decision &mine = mine_.decisions()[i], &theirs = others_[i];
+            const Bytes a = arguments_of(mine), b = arguments_of(theirs);
+            if (a.size() == b.size() && !std::ranges::equal(a, b) && inputs.explain_arguments(a, b))
+                std::ranges::copy(a, others_[i].payload.end() - std::ssize(b));
+        }
+        const auto difference = first_difference(mine_.decisions(), others_);
+        if (!difference) return true;
+        verdict_.decision = *difference;
+        verdict_.sample = inputs.first_unexplained();
+        return fail(only_arguments && inputs.is_rearranged() ? Problem::rearranged : Problem::value_dependent);
     }
 
     // Both runs made the same decisions. Each upload must be the same piece of the inputs, or the same bytes, in both.
@@ -127,15 +147,23 @@ class UpCheck {
         for (std::size_t i = 0; i < std::min(mine_came.size(), others_came.size()); ++i)
             both.add_download(mine_came[i], others_came[i]);
         const Runs mine = arrange(mine_, false), others = arrange(other, false);
-        for (std::size_t i = 0; i < std::min(mine.size(), others.size()); ++i)
+        ConvertedInputs converted(query_);
+        bool is_converted = true;
+        for (std::size_t i = 0; i < std::min(mine.size(), others.size()); ++i) {
+            const std::uint64_t before = both.cost();
             both.explain(mine[i].bytes, others[i].bytes);
+            if (both.cost() != before) is_converted &= converted.explain(mine[i].bytes, others[i].bytes);
+        }
+        is_converted &= both.cost() != 0;
         explain_mapped(other, both, alone);
         if (both.cost() == 0 && both.uses_download() && !other.ran_kernels())
             return verdict_.needs_kernels = true, fail(Problem::unexpected_upload);
         if (both.cost() == 0)
             return alone.first_unexplained().empty() || fail_for(alone.first_unexplained(), alone.cost());
         fail_for(both.first_unexplained(), both.cost());
-        return fail(both.is_rearranged() ? Problem::rearranged : Problem::unexpected_upload);
+        return fail(is_converted           ? Problem::converted
+                    : both.is_rearranged() ? Problem::rearranged
+                                           : Problem::unexpected_upload);
     }
 
     // Compares host-visible memory that the same launch read at the same place in both runs. What only one run read has
@@ -168,7 +196,7 @@ class UpCheck {
                    others = words_of(cover_of(other, &OriginBuffer::other));
         std::vector<std::uint32_t> different;
         std::ranges::set_symmetric_difference(mine, others, std::back_inserter(different));
-        const std::uint64_t count = count_changes(mine_.decisions(), other.decisions(), most) + different.size();
+        const std::uint64_t count = count_changes(mine_.decisions(), others_, most) + different.size();
         return std::min(count, most + 1);
     }
 
@@ -177,6 +205,7 @@ class UpCheck {
     const OriginLog* other_;
     OriginVerdict& verdict_;
     std::vector<bool> overwritten_;  // copies, in order
+    std::vector<Decision> others_;
     bool overflowed_ = false;
 };
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t warp_elements = 32, word_bytes = 4, max_element = 8, max_overshoot = 8;
 constexpr std::size_t block_elements = warp_elements / 2, max_candidates = 64;
+constexpr unsigned max_looked_up = 8;  // unexplained pieces
 
 std::vector<std::byte> interleave(Bytes mine, Bytes other) {
     std::vector<std::byte> pairs(2 * std::min(mine.size(), other.size()));
@@ -61,8 +62,16 @@ bool PairCover::is_one_piece(Bytes mine, Bytes other) {
     return false;
 }
 
+bool PairCover::explain_arguments(Bytes mine, Bytes other) {
+    const std::uint64_t before = cost_;
+    goes_on_ = false;
+    explain(mine, other);
+    goes_on_ = true;
+    return cost_ == before && cost_ < max_cost;
+}
+
 void PairCover::explain(Bytes mine, Bytes other) {
-    if (is_one_piece(mine, other)) return;
+    if (goes_on_ && is_one_piece(mine, other)) return;
     for (Source& source : sources_)
         if (source.pairs.empty()) source.pairs = interleave(source.mine, source.other);
     const auto all = interleave(mine, other);
@@ -90,7 +99,7 @@ void PairCover::explain(Bytes mine, Bytes other) {
 PairCover::Piece PairCover::find(Bytes rest) {
     Piece best;
     for (Source& source : sources_) {
-        if (source.is_input || &source == last_) {
+        if (goes_on_ && (source.is_input || &source == last_)) {
             consider(best, source, source.cursor, rest, true);
             // The last piece may be too long by chance: padding is the same in both runs.
             for (std::size_t back = source.element; back <= std::min(source.cursor, max_overshoot * source.element);
@@ -100,7 +109,7 @@ PairCover::Piece PairCover::find(Bytes rest) {
                 consider(best, source, at, rest, true);
             }
         }
-        if (source.cursor != 0 || !source.is_input) consider(best, source, 0, rest, false);
+        if (source.cursor != 0 || !source.is_input || !goes_on_) consider(best, source, 0, rest, false);
         if (best.bytes == rest.size()) return best;
     }
     for (Source& source : sources_)
@@ -138,8 +147,10 @@ void PairCover::find_anywhere(Piece& best, Source& source, Bytes rest) {
 
 void PairCover::charge(Bytes rest, std::size_t bytes) {
     cost_ += bytes / 2;
-    if (!first_.empty()) return;
-    for (std::size_t i = 0; i < std::min(rest.size(), 2 * max_element); i += 2) first_.push_back(rest[i]);
+    if (first_.empty())
+        for (std::size_t i = 0; i < std::min(rest.size(), 2 * max_element); i += 2) first_.push_back(rest[i]);
+    if (charges_ == max_looked_up || (charges_ != 0 && !is_rearranged_)) return;
+    ++charges_;
     is_rearranged_ = std::ranges::any_of(sources_, [&](const Source& source) {
         return source.is_input && rest.size() >= source.element &&
                find_bytes(source.pairs, rest.first(source.element), 0, source.element) != npos;

@@ -23,6 +23,9 @@ class PairCover {
     // Explains bytes that are contiguous on the device. A source may continue where its last piece ended. Any other
     // piece must have a warp's elements or more, or be a whole source.
     void explain(Bytes mine, Bytes other);
+    // The same for a launch's arguments, which can reach any place: each piece has a warp's elements or more, or is a
+    // whole source. Returns true if it costs nothing.
+    bool explain_arguments(Bytes mine, Bytes other);
 
     // The number of unexplained bytes in one run, counted up to max_cost; and the first of them.
     static constexpr std::uint64_t max_cost = 4096;
@@ -30,7 +33,7 @@ class PairCover {
     [[nodiscard]] const std::vector<std::byte>& first_unexplained() const { return first_; }
     // True if a download explained some of the bytes. The replay's downloads are valid only if it ran its kernels.
     [[nodiscard]] bool uses_download() const { return uses_download_; }
-    // True if the first unexplained bytes are an element of an input away from its neighbours.
+    // True if the first unexplained bytes are elements of inputs away from their neighbours.
     [[nodiscard]] bool is_rearranged() const { return is_rearranged_; }
 
   private:
@@ -61,7 +64,8 @@ class PairCover {
     Source* last_ = nullptr;
     std::uint64_t cost_ = 0;
     std::vector<std::byte> first_;
-    bool is_rearranged_ = false, uses_download_ = false;
+    unsigned charges_ = 0;
+    bool is_rearranged_ = false, uses_download_ = false, goes_on_ = true;
 };
 
 }  // namespace warpgrade::server

@@ -52,6 +52,8 @@ def hostile_result(words: str, lab: Lab, line: int) -> Result:
     """A result into which every foreign text came through the gate that it passes in a real grade."""
     verdict = {
         "type": "case", "name": "adds", "status": "fail", "message": words, "review": [words],
+        "checks": [{"name": words, "words": words, "unit": words, "now": 1, "relation": "at most", "limit": 0,
+                    "outcome": "fail"}],
         "launches": [{words: words, "lines": [{"file": words, "line": 1}], "name": words}],
     }  # fmt: skip
     # Halves of surrogate pairs become something else, as with the judge's library.

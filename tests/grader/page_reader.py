@@ -9,7 +9,7 @@ class Reader(html.parser.HTMLParser):
     """Holds a page against the elements and attributes that we write."""
 
     ELEMENTS = ("html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "div", "p", "small", "table",
-                "tr", "td", "th", "pre", "span", "a", "section")  # fmt: skip
+                "tr", "td", "th", "pre", "span", "a", "section", "main")  # fmt: skip
 
     def __init__(self, page: bytes) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class Reader(html.parser.HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in self.ELEMENTS, tag
         for name, value in attrs:
-            assert name in ("class", "lang", "name", "charset", "content", "http-equiv", "id", "href"), name
+            assert name in ("class", "lang", "name", "charset", "content", "http-equiv", "id", "href", "tabindex"), name
             assert name != "href" or str(value).startswith("#")
         if tag != "meta":
             self.open.append(tag)

@@ -77,8 +77,11 @@ std::optional<warpgrade::device::OriginVerdict> compared(const std::string& what
     if (what.starts_with("decides") && equal) return std::nullopt;
     if (what == "decides_without_kernels" && runs_kernels) return std::nullopt;
     warpgrade::device::OriginVerdict verdict;
-    verdict.problem = warpgrade::device::OriginVerdict::Problem::value_dependent;
-    verdict.decision = "a copy of 8 bytes";
+    using Problem = warpgrade::device::OriginVerdict::Problem;
+    verdict.problem = what == "decides_uploads"  ? Problem::unexpected_upload
+                      : what == "decides_places" ? Problem::rearranged
+                                                 : Problem::value_dependent;
+    if (verdict.problem == Problem::value_dependent) verdict.decision = "a copy of 8 bytes";
     verdict.compared = true;
     verdict.needs_kernels = what == "decides_needs_kernels" && !runs_kernels;
     verdict.changes = what == "decides_order" ? 0 : what.starts_with("differs") ? what.back() - '0' : 1;

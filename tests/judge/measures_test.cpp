@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
+#include "judge/verdict.hpp"
 #include "support/contains.hpp"
 
 using namespace warpgrade;
@@ -205,6 +207,29 @@ TEST_CASE("within a band a part of the points is left, linear from all to none")
     CHECK(part(measure("barriers", 3), is(2).none_at(6)) == 0.75);
     CHECK(context().part_reason == "barriers: 3; all points at 2, none at 6");
     CHECK(part(measure("barriers", 1), is(2).none_at(6)) == 0);  // on the other side
+}
+
+TEST_CASE("a verdict holds the numbers of each check with their limits") {
+    context().submission = std::make_unique<Program>(Program::Role::submission);
+    context().begin_test("t");
+    CaseVerdict verdict;
+    verdict.begin("t", {});
+    static_cast<void>(at_most(512, "each once").none_at(1024).match(measure("sectors", 640)));
+    static_cast<void>(between(2, 4).match(measure("ratio", 4.5, "%")));
+    static_cast<void>(is(true).match(measure("truth", false)));
+    static_cast<void>(at_least(1).match(measure("predicted", std::nan(""))));
+    static_cast<void>(is(3).match(measure("launches", 3)));
+    CHECK(verdict.end()["checks"] == nlohmann::json::parse(R"([
+        {"name": "sectors", "now": 640.0, "unit": "", "relation": "at most", "limit": 512.0, "words": "each once",
+         "outcome": "part"},
+        {"name": "ratio", "now": 4.5, "unit": "%", "relation": "between", "limit": 2.0, "upper": 4.0, "words": "",
+         "outcome": "fail"},
+        {"name": "launches", "now": 3.0, "unit": "", "relation": "is", "limit": 3.0, "words": "", "outcome": "pass"}
+    ])"));
+    for (std::size_t i = 0; i < 2 * max_checks; ++i) static_cast<void>(is(3).match(measure("launches", 3)));
+    CHECK(context().checked.size() == max_checks);
+    context().begin_test("u");
+    CHECK(context().checked.empty());
 }
 
 TEST_CASE("of several bands the smallest part counts") {

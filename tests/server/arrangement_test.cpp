@@ -27,12 +27,30 @@ TEST_CASE("an arrangement keeps what copies replace, and joins what lies side by
     CHECK(arrangement.add(wire::Region::range(107, 3), bytes({20, 21, 22})));
     CHECK(arrangement.add(wire::Region::range(106, 3), bytes({30, 31, 32})));
     const auto runs = arrangement.take();
-    REQUIRE(runs.size() == 4);
-    CHECK(holds(runs[0], 102, {3, 4}));
-    CHECK(holds(runs[1], 106, {9, 20, 21}));
-    CHECK(holds(runs[2], 99, {0, 1, 2, 7, 8, 5, 6, 30, 31, 32, 22, 10}));
-    CHECK(holds(runs[3], 114, {11}));
+    REQUIRE(runs.size() == 7);
+    CHECK(holds(runs[0], 100, {1, 2, 3, 4, 5, 6}));
+    CHECK(holds(runs[1], 106, {9, 20, 21, 22}));
+    CHECK(holds(runs[2], 99, {0}));
+    CHECK(holds(runs[3], 102, {7, 8}));
+    CHECK(holds(runs[4], 106, {30, 31, 32}));
+    CHECK(holds(runs[5], 110, {10}));
+    CHECK(holds(runs[6], 114, {11}));
     CHECK(arrangement.take().empty());
+}
+
+TEST_CASE("many remains of replaced copies are part of an arrangement, few are not") {
+    const std::vector<std::byte> two(2), one(1);
+    for (const std::size_t copies : {Arrangement::max_remains, Arrangement::max_remains + 1}) {
+        Arrangement arrangement;
+        for (std::size_t i = 0; i < copies; ++i) {
+            arrangement.add(wire::Region::range(10 * i, 2), two);
+            arrangement.add(wire::Region::range(10 * i, 1), one);
+        }
+        const auto runs = arrangement.take();
+        REQUIRE(runs.size() == 2 * copies);  // those that were replaced, and the last
+        CHECK(runs.front().bytes.size() == 2);
+        CHECK(runs.back().bytes.size() == (copies == Arrangement::max_remains ? 1 : 2));
+    }
 }
 
 TEST_CASE("an arrangement leaves long copies as they are") {
@@ -52,8 +70,8 @@ TEST_CASE("an arrangement leaves long copies as they are") {
     CHECK(arrangement.add(wire::Region::range(8, 8), std::span(all).first(8)));
     runs = arrangement.take();
     REQUIRE(runs.size() == 2);
-    CHECK(runs[0].address == 8);
-    CHECK(runs[1].bytes.size() == 2 * all.size() - 1);
+    CHECK(runs[0].bytes.size() == 2 * all.size() - 1);
+    CHECK(runs[1].address == 8);
 }
 
 TEST_CASE("an arrangement whose joined copies are cut for ever has an end") {

@@ -210,7 +210,8 @@ TEST_CASE("decisions: changes of launches are counted by how much, each once") {
     CHECK(changes(with({1, 2, 3}), with({2, 4, 6}), 2) == 3);
     CHECK(changes(with({1, 2, 3, 4}), with({2, 4, 6, 8}), 2) == 3);
     CHECK(changes(with({1}), with({1, 2})) == 4);
-    CHECK(changes(with({1}), with({1}, 0, 2)) == 4);
+    CHECK(changes(with({1}), with({1}, 0, 2)) == 1);
+    CHECK(changes(with({1}), with({2}, 0, 3)) == 2);
     CHECK(changes(with({1}), made(Op::allocate, Writer().put(1u))) == 4);
     CHECK(changes(with({device_memory, 5}), with({device_memory + 64, 5})) == 0);
     CHECK(count_changes(std::vector{with({1})}, {}, 3) == 4);

@@ -319,8 +319,82 @@ TEST_CASE("two runs with equal inputs: changes are counted, whatever the order a
     CHECK(count([](Run& run, int which) {
               for (int i = 0; i < 2 + which; ++i) run.launch();
           }) > OriginVerdict::max_changes);
-    CHECK(count([](Run& run, int which) { run.launch({}, 1u + static_cast<unsigned>(which)); }) >
+    CHECK(count([](Run& run, int which) { run.launch({}, 1u + static_cast<unsigned>(which)); }) == 1);
+    CHECK(count([](Run& run, int which) { run.launch({}, 1, 1u + static_cast<unsigned>(which)); }) >
           OriginVerdict::max_changes);
+}
+
+TEST_CASE("two runs: inputs may be a launch's arguments, all of them or a warp's elements") {
+    const auto by_value = [](std::size_t count, std::size_t from, std::size_t taken) {
+        return compare(numbers(count, 1), numbers(count, 2), [=](Run& run) {
+            std::vector<std::uint32_t> words{7};
+            for (std::size_t i = from; i < from + taken; ++i) words.push_back(static_cast<std::uint32_t>(run.in[i]));
+            words.insert(words.end(), 3, 0);
+            run.launch(words);
+            run.launch({5});
+        });
+    };
+    CHECK(by_value(5, 0, 5).problem == Problem::none);
+    CHECK(by_value(100, 10, 32).problem == Problem::none);
+    // Single elements pick, which is no kernel's work any more. Nobody has computed anything.
+    for (const std::size_t few : {1, 31}) {
+        const auto verdict = by_value(100, 10, few);
+        CHECK(verdict.problem == Problem::rearranged);
+        CHECK(verdict.decision.starts_with("the arguments of launch 1 hold"));
+        CHECK(verdict.sample.size() >= 4);
+    }
+    // One from another place in each run, a sum, and an element behind a launch of another shape.
+    CHECK(problem_of([](Run& run) {
+              run.launch({static_cast<std::uint32_t>(run.in[static_cast<std::size_t>(run.in[0]) % 512])});
+          }) == Problem::value_dependent);
+    CHECK(problem_of([](Run& run) {
+              run.launch({static_cast<std::uint32_t>(std::accumulate(run.in.begin(), run.in.end(), 0u))});
+          }) == Problem::value_dependent);
+    CHECK(problem_of([](Run& run) {
+              run.launch({static_cast<std::uint32_t>(run.in[3])});
+              run.launch({}, 1 + static_cast<std::uint32_t>(run.in[0]) % 64);
+          }) == Problem::value_dependent);
+}
+
+TEST_CASE("two runs: inputs in another type are told as that") {
+    const auto up_as = [](auto convert) {
+        return problem_of([&](Run& run) {
+            const auto converted = convert(run.in);
+            const auto bytes = std::as_bytes(std::span(converted));
+            run.up(wire::Region::range(run.allocate(2 * converted.size()), bytes.size()), bytes);
+        });
+    };
+    using Doubles = std::vector<double>;
+    CHECK(up_as([](const Numbers& in) { return Doubles(in.begin(), in.end()); }) == Problem::converted);
+    CHECK(up_as([](const Numbers& in) {
+              std::vector<long> padded(in.begin(), in.end());
+              padded.resize(in.size() + 7);
+              return padded;
+          }) == Problem::converted);
+    CHECK(up_as([](const Numbers& in) { return Doubles(in.rbegin(), in.rend()); }) == Problem::unexpected_upload);
+    CHECK(up_as([](const Numbers& in) {
+              Doubles sums(in.begin(), in.end());
+              sums.back() = std::accumulate(in.begin(), in.end(), 0.0);
+              return sums;
+          }) == Problem::unexpected_upload);
+}
+
+TEST_CASE("two runs: pieces go through one buffer, the last one shorter") {
+    for (const std::size_t count : {1000, 1001, 1020, 1023, 1024})
+        for (const std::size_t piece : {16, 64, 512})
+            CHECK(compare(numbers(count, 1), numbers(count, 2), [=](Run& run) {
+                      const auto d = run.allocate(piece);
+                      for (std::size_t at = 0; at < count; at += piece) {
+                          run.up(d, std::span(run.in).subspan(at, std::min(piece, count - at)));
+                          run.launch();
+                      }
+                  }).problem == Problem::none);
+    // What remains of many copies is put together by them.
+    CHECK(problem_of([](Run& run) {
+              const auto d = run.allocate(1024);
+              for (std::size_t i = 0; i < 900; ++i) run.up(d + 4 * i, std::span(run.in).subspan(900 - i, 32));
+              run.launch();
+          }) == Problem::rearranged);
 }
 
 TEST_CASE("decisions are told with what differs, by its number") {

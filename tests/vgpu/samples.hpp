@@ -1,5 +1,6 @@
 // The files under tests/vgpu/ptx and tests/vgpu/fatbin: nvcc 13.0's output for the .cu files beside them. PTX: nvcc
-// --ptx -std=c++17 -lineinfo ("debug" with -G; folders removed from the file names). Fatbinaries: see fatbin_test.cpp.
+// --ptx -std=c++17 -lineinfo; folders are removed from the file names ("debug": with -G, and without most of the bytes
+// that describe variables). Fatbinaries: see fatbin_test.cpp.
 #pragma once
 
 #include <algorithm>

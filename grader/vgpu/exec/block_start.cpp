@@ -69,8 +69,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         code.has_calls ? std::max(call_stack_bytes, static_cast<std::uint32_t>(limits.stack_bytes)) : 0;
     const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
     const std::uint64_t available = launch_.shared.span();
-    // load_words may read the rest of a window past the end.
-    const std::uint64_t shared = (available + 63) / 64 * 64 + sector_bytes;
+    const std::uint64_t shared = available + sector_bytes;  // load_words may read the rest of a window past the end
     if (!block.storage) {
         block.storage = aligned_bytes(warps * warp_bytes + shared);
         if (local_stride) block.local = HostPages(std::uint64_t{warps} * warp_size * local_stride);
@@ -108,7 +107,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     }
     block.l1.begin_block(limits.l1_bytes, warps, e.memory);
     const std::uint64_t local_granules = (local_stride >> code.local_granule_shift) + 1;  // the last one may be partial
-    const bool watches_local = limits.checks.init && local_stride != 0;
+    const bool watches_local = limits.checks.init && local_stride;
     if (watches_local && !block.watch.local_written.data())
         block.watch.local_written = HostPages(warps * local_granules * sizeof(std::uint32_t));
     block.live_threads = threads;
@@ -140,7 +139,6 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
                 reinterpret_cast<std::uint32_t*>(block.watch.local_written.data()) + i * local_granules;
             forget_local(w, 0, code.functions[0].local_bytes, full_mask);
         }
-        w.frame = 0;
         w.frames.resize(1);
         w.frame_storage.clear();
         w.frame_storage_bytes = 0;

@@ -130,20 +130,19 @@ bool Grid::run_parallel() {
                 if (!launch_.charge(e)) throw AttemptFailed{};
                 finish_block(block);
             }
-        } catch (const AttemptFailed& why) {
-            attempt_failed = true;
-            const std::lock_guard lock(mutex);
-            if (why.track_reads) track_reads_.push_back(why.track_reads);
-        } catch (const Fault&) {
-            attempt_failed = true;
-        } catch (const std::bad_alloc&) {  // a serial run needs less memory
-            attempt_failed = true;
-        } catch (const device::DeviceError&) {  // likewise for mapped memory
-            attempt_failed = true;
         } catch (...) {
             attempt_failed = true;
             const std::lock_guard lock(mutex);
-            if (!failure) failure = std::current_exception();
+            try {
+                throw;
+            } catch (const AttemptFailed& why) {
+                if (why.track_reads) track_reads_.push_back(why.track_reads);
+            } catch (const Fault&) {
+            } catch (const std::bad_alloc&) {       // a serial run needs less memory
+            } catch (const device::DeviceError&) {  // likewise for mapped memory
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+            }
         }
     };
     std::vector<std::thread> helpers;
@@ -245,8 +244,6 @@ LaunchResult Grid::run() {
     }
     collect_accesses();
     collect_memory();
-    clear_touched();
-    launch_.tracks.clear();
     collect_counters();
     if (launch_.limits.trace_accesses) collect_trace();
     if (launch_.limits.checks.advice && !result_.fault) result_.use = measure_launch_use(launch_, executors_);

@@ -56,9 +56,12 @@ def new_lab_command(name: str) -> int:
     "--write-messages", is_flag=True,
     help="Write wrong/messages.txt anew: what students read of each wrong solution. With --only, those sections.",
 )  # fmt: skip
+@click.option("--write-good", is_flag=True, help="Write tests/good.json anew: what the reference counts in each test.")
 @click.option("-v", "--verbose", is_flag=True, help="For each proof that fails, show why points are missing.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
-def prove_command(lab_name: str, only: str, write_messages: bool, verbose: bool, quiet: bool) -> int:
+def prove_command(
+    lab_name: str, only: str, write_messages: bool, write_good: bool, verbose: bool, quiet: bool
+) -> int:  # fmt: skip
     """Prove that a lab's solutions score what they claim.
 
     The starter is what the reference gives. The reference gets all points, and the starter its baseline. Each wrong
@@ -71,6 +74,9 @@ def prove_command(lab_name: str, only: str, write_messages: bool, verbose: bool,
     chosen = prove.chosen(lab, prove.proofs(layout, lab, messages), only)
     started = time.monotonic()
     with Progress(console(stderr=True), quiet=quiet) as progress:
+        if write_good:
+            progress.say("counting what the reference does")
+            prove.write_good_numbers(layout, lab)
         failed = prove.run(layout, lab, chosen, progress.say)
     if write_messages:
         click.echo(f"{messages.write().relative_to(layout.root)} written: read what changed in it")

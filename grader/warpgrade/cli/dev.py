@@ -39,12 +39,13 @@ def package_command(out: Path, levels: tuple[str, ...]) -> int:
 
 @click.command("test")
 @click.option("--quick", is_flag=True, help="Leave out clang-tidy and the grading of real submissions.")
+@click.option("--all", "nightly", is_flag=True, help="With the tests that otherwise run at night only.")
 @click.option(
     "--changed", metavar="[REV]", is_flag=False, flag_value="HEAD",
     help="Only what the changes since a revision of git can break; without one, those not committed yet.",
 )  # fmt: skip
-def test_command(quick: bool, changed: str | None) -> int:
+def test_command(quick: bool, nightly: bool, changed: str | None) -> int:
     """Run the project's own tests."""
     if changed is not None:
         return testing.run_changed(paths.find_layout(), changed)
-    return testing.run(paths.find_layout(), quick=quick)
+    return testing.run(paths.find_layout(), quick=quick, nightly=nightly)

@@ -56,7 +56,8 @@ class Outlets:
         """Write them, with what students may see of the result; only a file for those who grade gets all of it."""
         gated = report
         if report.result is not None:
-            gated = dataclasses.replace(report, result=hidden.for_students(report.result))
+            earlier = report.earlier and hidden.for_students(report.earlier)
+            gated = dataclasses.replace(report, result=hidden.for_students(report.result), earlier=earlier)
         for each, value in self.asked:
             each.write(value, report if each.whole else gated)
 

@@ -3,14 +3,13 @@ sheets that platforms export."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 
 from warpgrade.cohort.row import Mark, Row
-from warpgrade.machine.text import clean_tree, number, one_line
+from warpgrade.machine.text import clean_tree, csv_cell, number
 from warpgrade.platforms.gradebook import Grade
 from warpgrade.platforms.registry import is_submission_name
 
@@ -20,9 +19,6 @@ COLUMNS: Final = (
 )  # fmt: skip
 _MARK = "\ufeff"
 _WIDTH = 1000
-# What a spreadsheet takes for the beginning of a formula, as OWASP lists it, also in the wide forms of East Asia.
-_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
 def csv(rows: Iterable[Row], *, mark: bool = True) -> Iterator[bytes]:
@@ -60,13 +56,7 @@ def _cells(row: Row) -> Iterator[str]:
 
 
 def _text(value: str) -> str:
-    """Return a cell in quotes, on one line, that no spreadsheet takes for a formula."""
-    line = one_line(value, _WIDTH)
-    if not line:
-        return ""
-    # Quotes alone keep no formula from running.
-    safe = f"'{line}" if _FORMULA.match(line) and not _NUMBER.fullmatch(line) else line
-    return '"' + safe.replace('"', '""') + '"'
+    return csv_cell(value, _WIDTH)
 
 
 def rubric_text(mark: Mark) -> str:

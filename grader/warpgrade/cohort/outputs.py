@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
+from warpgrade.cohort import class_page, feedback, gradebook, summary, summary_terminal
 from warpgrade.cohort.attempts import ClassAttempts
 from warpgrade.cohort.feedback import FeedbackArchive
 from warpgrade.cohort.grades import Policies, make_rows
@@ -41,7 +41,7 @@ def write(
     *,
     whole: bool = False,
 ) -> tuple[list[Row], FeedbackArchive | None]:
-    """Write grades and feedback of `people` and of all students with an attempt; return the rows.
+    """Write grades, pages and feedback of `people` and of all students with an attempt; return the rows.
 
     whole: `people` is the whole class: students of earlier calls leave it. kind: the kind of feedback; None keeps the
     kind of the last call. Feedback is written only if it has changed.
@@ -62,7 +62,11 @@ def write(
             for line in gradebook.json_lines(all_rows):
                 digest.update(line)
                 file.write(line)
+    similar = store.folder / f"{class_page.SIMILAR}.json"
+    digest.update(similar.read_bytes() if similar.is_file() else b"")
     archive = store.folder / FEEDBACK
+    if before[1:] != [digest.hexdigest()] or not (store.folder / class_page.PAGE).is_file():
+        class_page.write(store, title, all_rows, store.result_of, until, _alias(store))
     if wanted == "none" or (archive.is_file() and before == [wanted, digest.hexdigest()]):
         return all_rows, None
     packed = feedback.write(
@@ -112,5 +116,6 @@ def show(
     folder = printable_name(str(store.folder), 200)
     console.print()
     console.print(f"Grades    {folder}/{TABLE}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Page      {folder}/{class_page.PAGE}", markup=False, highlight=False, soft_wrap=True)
     if (store.folder / FEEDBACK).is_file():
         console.print(f"Feedback  {folder}/{FEEDBACK}", markup=False, highlight=False, soft_wrap=True)

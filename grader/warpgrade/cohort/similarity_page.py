@@ -161,7 +161,7 @@ def _section(place: int, pair: Pair) -> Markup:
 
 
 def _sides(piece: Piece) -> Markup:
-    sides = (tag("div", tag("div", _where(side), class_="dim"), tag("pre", _unindented(side.text)))
+    sides = (tag("div", tag("div", _where(side), class_="dim"), tag("pre", _unindented(side.text), tabindex="0"))
              for side in (piece.left, piece.right))  # fmt: skip
     return tag("div", sides, class_="sides")
 

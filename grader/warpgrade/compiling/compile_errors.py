@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
+from typing import Final
 
 _ERROR = re.compile(
     r"(?:^|[ :])error ?(?:#\d{1,9}-?\w{0,4})?: (?P<text>[^\n]*)(?P<below>(?:\n[ \t][^\n]*){0,3})", re.MULTILINE
@@ -18,7 +20,30 @@ _SHARED = re.compile(
     r"\((?P<bytes>0x[0-9a-f]{1,16}) bytes, (?P<most>0x[0-9a-f]{1,16}) max\)",
     re.MULTILINE,
 )
-_WRITES_POINTER = re.compile(r"cuda(?:Malloc(?:Managed|Host|Pitch|Async)?|HostAlloc)")
+_INTERNAL = re.compile(r'(?<=")_ZN\d{1,3}_INTERNAL_[^"\n]{1,400}(?=")')
+# A line of the program as the preprocessor left it, and the mark below.
+_QUOTED = re.compile(r"^(?P<code>[ \t]+[^\s^][^\n]*)\n(?P<mark>[ \t]*)\^[ \t]*$", re.MULTILINE)
+_MACROS = re.compile(
+    r"__attribute__\(\((?P<word>global|device|host|shared|constant|managed)\)\)"
+    r'|course::check\(\((?P<call>[^\n"]{1,400})\), "[^\n]{1,1000}", "[^"\n]{1,200}", \d{1,9}\)'
+)
+_WRITES_POINTER = re.compile(r"cuda(?:Malloc(?:Managed|Host|Pitch|Async)?|HostAlloc|HostGetDevicePointer)")
+_HEADERS: Final = {
+    "INFINITY": "cmath", "NAN": "cmath", "printf": "cstdio", "memcpy": "cstring", "memset": "cstring",
+    "INT_MAX": "climits", "FLT_MAX": "cfloat", "malloc": "cstdlib", "free": "cstdlib", "exit": "cstdlib",
+}  # fmt: skip
+_NAMES: Final = (
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "cudaMalloc", "cudaMallocManaged",
+    "cudaMallocHost", "cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpyToSymbol", "cudaMemset", "cudaFree", "cudaFreeHost",
+    "cudaHostAlloc", "cudaHostAllocMapped", "cudaHostGetDevicePointer", "cudaMemcpyHostToDevice",
+    "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice", "cudaDeviceSynchronize", "cudaStreamSynchronize",
+    "cudaStreamCreate", "cudaStreamDestroy", "cudaGetLastError", "cudaGetErrorString", "cudaSuccess", "cudaError_t",
+    "cudaStream_t", "atomicAdd", "__global__", "__device__", "__shared__", "__syncthreads", "__syncwarp",
+    "__shfl_sync", "__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync", "__ballot_sync", "__any_sync", "__all_sync",
+    "__syncthreads_count",
+)  # fmt: skip
+_BY_LOWER_CASE: Final = {name.lower(): name for name in _NAMES}
+_LONGEST_NAME: Final = 40
 
 
 def readable(words: str) -> str:
@@ -30,7 +55,26 @@ def readable(words: str) -> str:
             f"arrays; {int(found['most'], 16):,} is the most"
         )
 
-    return _SHARED.sub(shared, _NOISE.sub("", words + "\n"))
+    words = _SHARED.sub(shared, _NOISE.sub("", words + "\n"))
+    words = _INTERNAL.sub(lambda found: kernel_name(found[0]).rpartition("::")[2], words)
+    return _QUOTED.sub(_as_written, words)
+
+
+def _as_written(quoted: re.Match[str]) -> str:
+    """Write CUDA's words and CHECK into a quoted line again, as the student wrote them, and move the mark along."""
+    column, mark = len(quoted["mark"]), len(quoted["mark"])
+
+    def unexpand(found: re.Match[str]) -> str:
+        nonlocal mark
+        text = f"__{found['word']}__" if found["word"] else f"CHECK({found['call']})"
+        inside = "course::check((" if found["call"] else ""
+        if column >= found.end():
+            mark -= len(found[0]) - len(text)
+        elif column >= found.start() + len(inside):
+            mark -= len(inside) - len("CHECK(") if inside else column - found.start()
+        return text
+
+    return f"{_MACROS.sub(unexpand, quoted['code'])}\n{' ' * mark}^"
 
 
 def kernel_name(symbol: str) -> str:
@@ -51,6 +95,9 @@ def advice(words: str) -> str:
     first = _ERROR.search(words)
     if first is None:
         return ""
+    # A variable that is declared where it must not be is unknown everywhere else, and that may be said first.
+    if misplaced := re.search(r'an automatic "(?P<kind>__\w+__)" variable declaration is not allowed', words):
+        return _outside(misplaced, "")
     for pattern, say in _ADVICE:
         if found := re.search(pattern, first["text"]):
             return say(found, first["below"])
@@ -78,6 +125,65 @@ def _argument(found: re.Match[str], _: str) -> str:
     return ""
 
 
+def _stream(_: re.Match[str], below: str) -> str:
+    """Say where in a launch the stream stands; elsewhere nothing."""
+    return "the stream is a launch's fourth argument: <<<blocks, threads, 0, stream>>>" if "<<<" in below else ""
+
+
+def _too_few(_: re.Match[str], below: str) -> str:
+    if re.search(r"\bcudaMemcpy\(", below):
+        return "cudaMemcpy takes the destination, the source, the bytes and the direction: cudaMemcpyHostToDevice, …"
+    return ""
+
+
+def _undefined(found: re.Match[str], _: str) -> str:
+    name = found["name"]
+    if header := _HEADERS.get(name):
+        return f"put #include <{header}> at the top of the file: {name} comes from there"
+    if len(name) > _LONGEST_NAME:
+        return ""
+    if re.fullmatch(r"__(?:shfl\w{0,5}|ballot|any|all)", name) and f"{name}_sync" in _NAMES:
+        return f"it is {name}_sync today, and takes first a mask of the lanes that take part, such as 0xffffffff"
+    close = difflib.get_close_matches(name.lower(), _BY_LOWER_CASE, n=1, cutoff=0.85)
+    return f"did you mean {_BY_LOWER_CASE[close[0]]}? Capital letters count" if close else ""
+
+
+def _semicolon(_: re.Match[str], below: str) -> str:
+    # A function's head, at whose brace the compiler does not expect a function.
+    line, _end, mark = below.strip("\n").partition("\n")
+    if line.rstrip().endswith("{") and mark.find("^") == len(line.rstrip()) - 1:
+        return "a } is missing above: the function before this one has not ended"
+    return "a ; is missing there, or at the end of the line before"
+
+
+def _operands(found: re.Match[str], below: str) -> str:
+    if index := re.search(r"\b(?:uint3|dim3)\b", below):
+        name = re.search(r"\b(threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.)", below)
+        return f"{name[1] if name else index[0]} has three parts: take one, such as {name[1] if name else 'it'}.x"
+    return ""
+
+
+def _shift(_: re.Match[str], below: str) -> str:
+    name = re.search(r"(\w+)\s*<<(?!<)[^;\n]*>>", below)
+    return f"a launch has three of each: {name[1]}<<<blocks, threads>>>(…)" if name else ""
+
+
+def _constant_size(_: re.Match[str], below: str) -> str:
+    if "shared" not in below:
+        return ""
+    return "give the array a constant size; or write extern __shared__, [], and its bytes into the launch"
+
+
+def _incomplete(found: re.Match[str], below: str) -> str:
+    if "shared" not in below:
+        return ""
+    return "put extern before __shared__: the launch's third argument gives the array's size, in bytes"
+
+
+def _outside(found: re.Match[str], _: str) -> str:
+    return f"declare the {found['kind']} variable outside of all functions, above the first one that uses it"
+
+
 def _kernel(_: re.Match[str], below: str) -> str:
     return f"put __global__ before the definition of {_at_caret(below)}: only kernels are launched"
 
@@ -92,8 +198,12 @@ def _at_caret(below: str) -> str:
     return name[0] if name else "the function"
 
 
-def _host_function(found: re.Match[str], _: str) -> str:
+def _host_function(found: re.Match[str], below: str) -> str:
     name = found["name"].split("(", 1)[0]
+    if "basic_ostream" in name:
+        return "a kernel prints with printf (#include <cstdio>): std::cout is on the host only"
+    if f"std::{name}(" in below:
+        return f"std::{name} runs on the host only: CUDA's own {name} has no std:: before it"
     if name.startswith("std::"):
         return f"{name} runs on the host only: use CUDA's own function, or write it with __device__"
     return f"put __device__ before the definition of {name}: a kernel calls only what is compiled for the device"
@@ -101,10 +211,14 @@ def _host_function(found: re.Match[str], _: str) -> str:
 
 _ADVICE: tuple[tuple[str, Callable[[re.Match[str], str], str]], ...] = (
     (r'no instance of overloaded function "(?P<name>\w+)" matches', _overload),
+    (r'argument of type "cudaStream_t"[^\n]* is incompatible with parameter of type "size_t"', _stream),
     (r'argument of type "(?P<given>[^"]+)" is incompatible with parameter of type "(?P<wanted>[^"]+)"', _argument),
     (
         r'"__shared__" variable declaration is not allowed inside a host function',
-        lambda *_: "put __global__ before the definition of the function around that line, if it is a kernel",
+        lambda *_: (
+            "put __global__ before the definition of the function around that line if it is a kernel, or __device__ if "
+            "kernels call it"
+        ),
     ),
     (
         r'calling a __device__ function\("[^"]*"\) from a __host__ function\("(?P<name>[^"]+)"\)',
@@ -130,5 +244,27 @@ _ADVICE: tuple[tuple[str, Callable[[re.Match[str], str], str]], ...] = (
         r"^['‘]__(?:global|device|host|constant|managed)__['’] (?:does not name a type|was not declared)",
         lambda *_: "give the file's name the ending .cu: in any other nvcc compiles C++ alone",
     ),
-    (r'expected a ";"', lambda *_: "a ; is missing there, or at the end of the line before"),
+    (r"a variable length array cannot have static storage duration", _constant_size),
+    (r'incomplete type "[^"]*\[\]" is not allowed', _incomplete),
+    (
+        r'declaration is incompatible with previous "(?P<name>\w+)"',
+        lambda found, below: (
+            f"all arrays of extern __shared__ are one: give the one of another type another name than {found['name']}"
+            if "shared" in below
+            else ""
+        ),
+    ),
+    (r'^identifier "(?P<name>\w+)" is undefined$', _undefined),
+    (r"^too few arguments in function call", _too_few),
+    (r'^no operator "[^"]*" matches these operands', _operands),
+    (r"^expression must have integral or unscoped enum type", _shift),
+    (
+        r"^expression must be a modifiable lvalue",
+        lambda *_: "what stands left of = cannot change: is it const, as a kernel's inputs are?",
+    ),
+    (
+        r"^expression must have pointer-to-object type but it has type",
+        lambda *_: "an array behind a pointer has one index: element (row, column) is number row * width + column",
+    ),
+    (r'expected a ";"', _semicolon),
 )

@@ -7,6 +7,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from warpgrade.machine import schemas
+
 SCHEMA: Final = 1
 
 
@@ -100,18 +102,12 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 def json_schema() -> bytes:
     """Return the JSON Schema of course.toml, which editors check it with, as docs/course.schema.json holds it."""
-    schema = msgspec.json.schema(CourseFile)
-    for definition in schema["$defs"].values():
-        definition["description"] = " ".join(definition["description"].split())
+    document = schemas.schema("Warpgrade course, version 1", CourseFile)
+    for definition in document["$defs"].values():
         for name, of_key in definition["properties"].items():
             definition["properties"][name] = _with_every_date(of_key)
-    schema["$defs"]["CourseFile"]["properties"]["schema"] = {"const": SCHEMA}
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Warpgrade course, version 1",
-        **schema,
-    }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    document["$defs"]["CourseFile"]["properties"]["schema"] = {"const": SCHEMA}
+    return schemas.text(document).encode() + b"\n"
 
 
 def _with_every_date(of_key: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ _GRADES = (
     "test_a_replay_gives_the_same_whatever_the_number_of_threads_and_the_machine"
 )  # fmt: skip
 _RUN_PROGRAMS = {"device", "vgpu", "server", "cudart"}
+_PAGES = {"report", "cohort"}  # folders that write pages
 _SUFFIXES = {".cpp", ".hpp", ".def", ".txt", ".cmake"}
 
 
@@ -63,6 +64,8 @@ def affected_by(root: Path, files: Iterable[str]) -> Affected:
         elif file.startswith("tests/grader/") and path.name.startswith("test_"):
             tests = found.whole if file == _PROGRAMS else found.quick
             tests.add(file if (root / file).exists() else folder)
+        elif folder == "tests/browser":
+            found.quick.add(folder)
         elif head == "tests" and path.suffix in {".cpp", ".cu", ".ptx"} and len(path.parts) > 2:
             found.programs.add(path.parts[1])
         elif head in ("labs", "starter", "reference") and len(path.parts) > 2:
@@ -91,6 +94,8 @@ def _users(uses: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 def _add_python(found: Affected, root: Path, users: Mapping[str, set[str]], folder: str) -> None:
     for name in users.get(folder, {folder}):
+        if name in _PAGES:
+            found.quick.add("tests/browser")
         if (root / "tests" / "grader" / name.split("/")[0]).is_dir():
             found.quick.add(f"tests/grader/{name.split('/')[0]}")
 

@@ -6,6 +6,7 @@ happened, the other lines say why points are missing.
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,10 +18,10 @@ from pathlib import Path
 from warpgrade.compiling import judges, toolchain
 from warpgrade.dev import first_messages
 from warpgrade.dev.first_messages import Messages
-from warpgrade.grading import grade
+from warpgrade.grading import grade, score
 from warpgrade.grading.result import Result
 from warpgrade.intake import intake
-from warpgrade.lab import right, starter, variant, wrong
+from warpgrade.lab import good_numbers, right, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
@@ -28,6 +29,8 @@ from warpgrade.machine.paths import COMMAND, Layout
 Say = Callable[[str], None]
 
 _USUAL = grade.Options()
+_SEEDS = (1, 2, 3)  # of the runs that must agree on what the reference counts
+_TOLERANCE = 0.1  # another nvcc makes other instructions of the same source
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,33 @@ def reference(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:
     """Prove that the reference gets all points, and that the checks find nothing in it."""
     result = _graded(layout, lab, lab.reference_folder, options)
     expected = f"all {lab.max_points:g} points"
-    return _not_scored(result, expected, good=result.score.percent == 100) or _found(mistakes(result))
+    wrong_score = _not_scored(result, expected, good=result.score.percent == 100) or _found(mistakes(result))
+    return wrong_score or _good_numbers_differ(lab, result)
+
+
+def write_good_numbers(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> Path:
+    """Write what the reference counts in the lab's tests, where it counts the same for any inputs; return the file."""
+    runs = [_graded(layout, lab, lab.reference_folder, replace(options, seed=seed)) for seed in _SEEDS]
+    counted = good_numbers.GoodNumbers(
+        str(runs[0].device.properties.get("name", "")), score.collect_good_numbers([run.tests for run in runs])
+    )
+    path = good_numbers.path(lab)
+    path.write_bytes(good_numbers.encode(counted, counted.tests))
+    return path
+
+
+def _good_numbers_differ(lab: Lab, result: Result) -> str:
+    """Return where the reference counts something else than good.json says."""
+    differ = [
+        f"{test.name}: {check.name} is {check.now:g}, not {check.good:g}"
+        for test in result.tests
+        for check in test.checks
+        if check.good is not None and not math.isclose(check.good, check.now, rel_tol=_TOLERANCE)
+    ]
+    if not differ:
+        return ""
+    what = "expected what the reference counts to be in tests/good.json, which says otherwise"
+    return "\n".join([f"{what}: run {COMMAND} prove {lab.name} --write-good", *differ])
 
 
 def baseline(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:

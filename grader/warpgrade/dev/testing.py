@@ -67,15 +67,16 @@ def run_changed(layout: Layout, revision: str) -> int:
     return _run(layout, steps)
 
 
-def run(layout: Layout, *, quick: bool) -> int:
-    """Run all steps, also after a failure; return the exit status."""
+def run(layout: Layout, *, quick: bool = False, nightly: bool = False) -> int:
+    """Run all steps, also after a failure; return the exit status. `nightly`: tests of that mark as well."""
+    pytest = _pytest_quick if quick else _pytest_all if nightly else _pytest
     steps = [
         Step("clang-format", _clang_format),
         Step("ruff", _ruff),
         Step("mypy", _mypy),
         Step("starters", _starters),
         Step("ctest", _ctest),
-        Step("pytest", _pytest_quick if quick else _pytest),
+        Step("pytest", pytest),
         Step("clang-tidy", None, slow=True),
     ]
     return _run(layout, [step for step in steps if not (quick and step.slow)])
@@ -176,10 +177,14 @@ def _ctest(layout: Layout, only: Sequence[str] = ()) -> bool:
 
 
 def _pytest(layout: Layout, only: Sequence[str] = ()) -> bool:
+    return _pytest_all(layout, ["-m", "not nightly", *only])
+
+
+def _pytest_all(layout: Layout, only: Sequence[str] = ()) -> bool:
     """Several tests at a time: nvcc, which takes most of theirs, uses one core. Many wait, as for a Slurm or a disk."""
     jobs = str(cxx.cores() + 2)
     return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal", "--durations", "12", *only])
 
 
 def _pytest_quick(layout: Layout, only: Sequence[str] = ()) -> bool:
-    return _call(layout, [*_python_tool("pytest"), "-m", "not labs", *only])
+    return _call(layout, [*_python_tool("pytest"), "-m", "not labs and not nightly", *only])

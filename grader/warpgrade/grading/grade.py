@@ -34,7 +34,7 @@ from warpgrade.grading.result import (
     Used,
 )
 from warpgrade.grading.submission import Submission
-from warpgrade.lab import agreement
+from warpgrade.lab import agreement, good_numbers
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import cache, confined, device
@@ -135,6 +135,7 @@ def grade(
         verdicts.cases = {**known, **verdicts.cases}
         cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
+        tests = score.add_good_numbers(tests, good_numbers.read(lab), str(verdicts.device.get("name", "")))
         stops = {name: case.stopped_at for name, case in cases.items() if case.stopped_at}
         tests, left_out = own_lines.show(
             tests, stops, files, sources.HostCode(worker, sandbox), compilers.header_folders, budget.analysis,

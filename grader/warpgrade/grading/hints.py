@@ -9,10 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.lab.failure_tags import COUNTERS, ENDED, PRECISION, RACE, UNINITIALIZED, UNWRITTEN, WRONG
+from warpgrade.lab.failure_tags import COUNTERS, DEVICE_FAULT, ENDED, PRECISION, RACE, UNINITIALIZED, UNWRITTEN, WRONG
 
 _PLACES: Final = ("stride", "tile", "tail", "edge")  # where nothing was written
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."
+# Their own help says all; a lab's hint on its kernel's indices does not fit.
+_EXPLAINED: Final = {"memcheck/host-pointer", "launch/runaway", "launch/configuration"}
 _PRECISION: Final = (
     "Only precision is missing. Keep every element, product and sum in the type of the contract (not in half or TF32), "
     "and use no approximate functions such as __fdividef."
@@ -36,6 +38,8 @@ def choose(
     if "initcheck" in found and WRONG[-1] in known:
         known = {*known, UNINITIALIZED} - {UNWRITTEN}  # what was computed has no value, but was
     if ended := known.intersection(ENDED):
+        if DEVICE_FAULT in ended and any(one.rule in _EXPLAINED for one in diagnostics):
+            return ""
         where = _PLACES if UNWRITTEN in ended else ()
         return next((hints[sign] for sign in (*where, *ENDED) if sign in known and sign in hints), "")
     if not known.intersection(WRONG):

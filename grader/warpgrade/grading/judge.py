@@ -49,6 +49,19 @@ class JudgeMeasurement(msgspec.Struct, frozen=True):
     unit: str = ""
 
 
+class JudgeCheck(msgspec.Struct, frozen=True):
+    """A number that a test held against a limit."""
+
+    name: str
+    now: float
+    relation: Literal["is", "at most", "at least", "below", "between"]
+    limit: float
+    outcome: Literal["pass", "part", "fail"]
+    unit: str = ""
+    upper: float | None = None
+    words: str = ""
+
+
 class Start(msgspec.Struct, frozen=True, tag_field="type", tag="start"):
     """First line: the seed of all inputs."""
 
@@ -81,6 +94,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     stopped_at: list[int] = []
     output: str = ""
     measurements: list[JudgeMeasurement] = []
+    checks: list[JudgeCheck] = []
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
     review: list[str] = []

@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.compiling.failure import Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.machine import device
+from warpgrade.machine import device, schemas
 from warpgrade.machine.sandbox import Kind
 
 SCHEMA: Final = "warpgrade/result/1"
@@ -28,12 +28,32 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: str = ""
 
 
+class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A number that a test holds against a limit.
+
+    relation: of `between`, the limits are `limit` and `upper`. words: where the limit comes from.
+    outcome: `part` if the number is nearly good. good: what the reference has in the same check on the same device;
+    null where that is not known.
+    """
+
+    name: str
+    now: float
+    relation: Literal["is", "at most", "at least", "below", "between"]
+    limit: float
+    outcome: Literal["pass", "part", "fail"]
+    unit: str = ""
+    upper: float | None = None
+    words: str = ""
+    good: float | None = None
+
+
 class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What became of one test. `error` is the grader's, `pending` waits for a device; neither is a zero.
 
     signs: names of what is known about a failure, such as `transposed` (grading/hints.py).
     output: the last lines that the program printed in the test, in its own words.
     diagnostics: what the device's checks found while it ran, in the submission's own lines.
+    checks: the numbers that it held against limits, of a speed test its speed-up.
     """
 
     name: str
@@ -51,6 +71,7 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measurements: list[Measurement] = []
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
+    checks: list[Check] = []
 
 
 class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -184,13 +205,7 @@ def json_schema() -> bytes:
 
     All keys are required: a result is written with every key, also where it may be empty.
     """
-    schema = msgspec.json.schema(Result)
-    for definition in schema["$defs"].values():
-        definition["description"] = " ".join(definition["description"].split())
+    document = schemas.schema("Warpgrade result, version 1", Result)
+    for definition in document["$defs"].values():
         definition["required"] = list(definition["properties"])
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Warpgrade result, version 1",
-        **schema,
-    }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    return schemas.text(document).encode() + b"\n"

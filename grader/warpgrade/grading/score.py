@@ -7,24 +7,40 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
-from warpgrade.grading.result import Measurement, Score, TestResult
+from warpgrade.grading.result import Check, Measurement, Score, TestResult
 from warpgrade.lab.failure_tags import FAILURE_TAGS
+from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
 from warpgrade.lab.labs import Lab, SpeedItem, TestItem
 from warpgrade.machine import device
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, clean_tree, number
 
 SPEEDUP = "speedup"
+PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
 _ENDED = re.compile(r"your program called exit\(\d+\) inside \w+(?:\n|$)")
 _FAILED_CALL = re.compile(r"^\S+:\d+: .*\(cudaError\w+\)$")  # as CHECK prints it
-_BAD_COPY = re.compile(r": cudaMemcpy\w*\(.*\(cudaErrorInvalidValue\)$")
-_HINT_ON_COPY = (
-    "Does cudaMalloc set each of the copy's pointers to device memory, before the copy? And do its size, in bytes, and "
-    "its direction fit the two?"
+# What to do about a call that CHECK ended the program for, where the checks found nothing.
+_HINTS_ON_CALLS = (
+    (
+        re.compile(r": cudaMemcpy\w*\(.*\(cudaErrorInvalidValue\)$"),
+        "Does cudaMalloc set each of the copy's pointers to device memory, before the copy? And do its size, in bytes, "
+        "and its direction fit the two?",
+    ),
+    (
+        re.compile(r": cudaMemcpy(?:To|From)Symbol\w*\(.*\(cudaErrorInvalidSymbol\)$"),
+        "cudaMemcpyToSymbol and cudaMemcpyFromSymbol take the __device__ variable itself, without & before it.",
+    ),
+    (
+        re.compile(r"\(cudaErrorInvalidResourceHandle\)$"),
+        "Is each stream and each event created (cudaStreamCreate, cudaEventCreate) before it is used, and destroyed "
+        "only after that?",
+    ),
 )
 
 
@@ -65,6 +81,9 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
             message="the judge gave no verdict on this test",
         )  # fmt: skip
     status, message, points = case.status, _message(case), 0.0
+    # Limits of questions are their answers.
+    judged = [] if item.name.startswith(PRELAB) else case.checks
+    checks = [Check(**clean_tree(msgspec.structs.asdict(check))) for check in judged]
     if status == "pass" and isinstance(item, TestItem):
         # Something is left of whatever is within a band.
         points = item.points if case.part == 1 else min(max(round(item.points * case.part, 1), 0.1), item.points)
@@ -76,6 +95,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
         else:
             # Several measurements: the weakest counts, else a test could pass on its easiest size.
             points = round(points_at(curve, min(speedups)), 1)
+            checks.append(_speedup_check(curve, min(speedups), points, item.points))
             if points < item.points:
                 message = message or _what_is_missing(curve, min(speedups), item.points)
     return TestResult(
@@ -94,7 +114,49 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],
         launches=clean_tree(case.launches),
         diagnostics=case.diagnostics,
+        checks=checks,
     )
+
+
+def _speedup_check(curve: list[tuple[float, float]], speedup: float, points: float, most: float) -> Check:
+    outcome: Literal["pass", "part", "fail"] = "pass" if points >= most else "part" if points else "fail"
+    return Check(
+        name=SPEEDUP, now=speedup, relation="at least", limit=curve[-1][0], outcome=outcome, unit="x",
+        words="for all points",
+    )  # fmt: skip
+
+
+def add_good_numbers(tests: Sequence[TestResult], good: GoodNumbers | None, device_name: str) -> list[TestResult]:
+    """Put what the reference counts beside what was counted; on another device than it was counted on, nothing."""
+    if good is None or good.device != device_name:
+        return list(tests)
+    known = {(test, *_what(row)): row.good for test, rows in good.tests.items() for row in rows}
+    return [
+        msgspec.structs.replace(
+            test,
+            checks=[msgspec.structs.replace(one, good=known.get((test.name, *_what(one)))) for one in test.checks],
+        )
+        for test in tests
+    ]
+
+
+def _what(check: Check | GoodNumber) -> tuple[object, ...]:
+    """Return what tells a check from the others of its test."""
+    return (check.name, check.relation, check.limit, check.unit, check.upper)
+
+
+def collect_good_numbers(runs: Sequence[Sequence[TestResult]]) -> dict[str, list[GoodNumber]]:
+    """Return what several runs of the reference agree on, by name of the test; the inputs differ from run to run."""
+    seen: dict[tuple[str, GoodNumber], set[float]] = {}
+    for test in itertools.chain.from_iterable(runs):
+        for one in test.checks:
+            key = GoodNumber(one.name, one.relation, one.limit, 0, one.unit, one.upper)
+            seen.setdefault((test.name, key), set()).add(one.now)
+    good: dict[str, list[GoodNumber]] = {}
+    for (name, key), numbers in seen.items():
+        if len(numbers) == 1:
+            good.setdefault(name, []).append(msgspec.structs.replace(key, good=numbers.pop()))
+    return good
 
 
 def _message(case: Case) -> str:
@@ -116,8 +178,10 @@ def _hint(item: TestItem | SpeedItem, case: Case) -> str:
     # What a submission can choose by the data of a hidden test must not show in it.
     if item.hidden or case.status == "error":
         return item.hint
-    if _BAD_COPY.search(_failed_call(case)) and not any(one.severity == "error" for one in case.diagnostics):
-        return _HINT_ON_COPY
+    if (call := _failed_call(case)) and not any(one.severity == "error" for one in case.diagnostics):
+        for pattern, hint in _HINTS_ON_CALLS:
+            if pattern.search(call):
+                return hint
     return hints.choose(item.hint, item.hints, case.signs, tags=case.tags, diagnostics=case.diagnostics)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from warpgrade.compiling import judges, toolchain
 from warpgrade.grading import grade
 from warpgrade.handout import public_toml
-from warpgrade.lab import handout_note, own_files
+from warpgrade.lab import good_numbers, handout_note, own_files
 from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
@@ -50,6 +50,9 @@ def write(
     programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=public_only)
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")
+    if good := good_numbers.read(lab):
+        tests = [item.name for item in lab.chosen(public_only=public_only)]
+        (own / good_numbers.path(lab).name).write_bytes(good_numbers.encode(good, tests))
     handout_note.write(folder, lab.name)
     text = public_toml.text(lab, 0) if public_only else own_files.read_text(lab.folder / "lab.toml")
     (folder / "lab.toml").write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ import functools
 import io
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -131,9 +131,18 @@ def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None, ho
         files=dict(sorted(files.items())),
         ignored=ignored,
         folder=None if notes else folder,
-        notes=notes,
+        notes=[*notes, *_tell_namesakes(ignored, files)],
         repairs=repairs,
     )
+
+
+def _tell_namesakes(ignored: Iterable[str], files: Iterable[str]) -> Iterator[str]:
+    """Say what to do about a `.cpp` that lies beside the `.cu` of its name: either may be the student's work."""
+    for name in ignored:
+        path = PurePosixPath(name)
+        graded = path.with_suffix(".cu").name
+        if path.suffix != ".cu" and graded in files:
+            yield f"{name} was not graded, but {graded} was: if your work is in {path.name}, rename it to {graded}"
 
 
 def _as_utf8(name: str, content: bytes) -> bytes:

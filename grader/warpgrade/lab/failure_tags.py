@@ -11,12 +11,13 @@ COUNTERS: Final = "counters"  # right results, but a counter or the speed is not
 # What the checks found in the test.
 RACE: Final = "race"
 UNINITIALIZED: Final = "uninitialized"
+DEVICE_FAULT: Final = "device-fault"
 UNWRITTEN: Final = "unwritten"  # an output is as it was before, or holds device memory that nothing wrote
 
 PRECISION: Final = "precision"  # values are nearly right, or too large for half precision
 
 # How a call ended, if not well: the message says what to do, and a lab's hint on the kernel would distract from it.
-ENDED: Final = ("time-out", "crash", "device-fault", "cuda-error", UNWRITTEN, "origin")
+ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, "origin")
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
     RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -47,11 +48,7 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
     scratch = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
     try:
         make(scratch)
-        try:
-            scratch.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another grader was faster
-                raise
+        _put(scratch, folder)
     except OSError as error:
         if known := disk_space.trouble(error, [folder.parent]):
             raise known from None
@@ -59,6 +56,16 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return folder
+
+
+def _put(scratch: Path, folder: Path) -> None:
+    """Give the finished entry its name, unless another grader was faster."""
+    while not folder.is_dir():
+        try:
+            scratch.rename(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else there now, and perhaps gone again
+                raise
 
 
 @contextlib.contextmanager
@@ -88,7 +95,9 @@ def _forget(entry: Path, last_use: float) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if entry.stat().st_mtime == last_use:
-            shutil.rmtree(entry, ignore_errors=True)
+            gone = entry.with_name(f"{_UNFINISHED}{entry.name}-{os.getpid()}-{threading.get_ident()}")
+            entry.rename(gone)  # at once: nobody finds an entry with half of its files
+            shutil.rmtree(gone, ignore_errors=True)
     except (BlockingIOError, FileNotFoundError):
         pass  # somebody works with it, or has forgotten it
     finally:

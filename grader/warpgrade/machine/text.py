@@ -28,6 +28,9 @@ _COMMANDS = re.compile(r"##(?=\[|vso\[|teamcity\[)|^(?P<indent>[^\S\n]*+):(?=:)"
 _MAY_COMMAND = re.compile("##|::")
 _MAX_DEPTH = 16
 _NUMBERS = (int, float, bool)
+# What a spreadsheet takes for the beginning of a formula, as OWASP lists it, also in the wide forms of East Asia.
+_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _MAX_CACHED_LENGTH = 64  # characters of a text that is kept
 
 
@@ -91,6 +94,16 @@ def bounded(text: str, lines: int = 60, width: int = 400) -> str:
     if rest := len(rows) - len(kept):
         kept.append(f"… and {rest} more line{'s' if rest > 1 else ''}")
     return "\n".join(kept)
+
+
+def csv_cell(value: str, width: int) -> str:
+    """Return a cell in quotes, on one line, that no spreadsheet takes for a formula; nothing for an empty one."""
+    line = one_line(value, width)
+    if not line:
+        return ""
+    # Quotes alone keep no formula from running.
+    safe = f"'{line}" if _FORMULA.match(line) and not _NUMBER.fullmatch(line) else line
+    return '"' + safe.replace('"', '""') + '"'
 
 
 def printable_name(name: str, width: int = 80) -> str:

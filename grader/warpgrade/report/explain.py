@@ -106,7 +106,8 @@ def _plain(name: str) -> str:
     return re.sub(r"(?<=[a-z]{3})s$", "", text)
 
 
-def _read(name: str) -> str:
+def read_page(name: str) -> str:
+    """Return a page of docs/."""
     path = paths.docs() / name
     try:
         return path.read_text(encoding="utf-8")
@@ -115,14 +116,14 @@ def _read(name: str) -> str:
 
 
 def _rules() -> Iterator[Topic]:
-    for section in _SECTION.finditer(_read("checks.md")):
+    for section in _SECTION.finditer(read_page("checks.md")):
         rule, body = section["name"].strip(), section["body"].strip()
         title = body.replace("`", "").split("*")[1].rstrip(".")
         yield Topic("rule", [rule, title], f"# {rule}\n\n{body}")
 
 
 def _counters() -> Iterator[Topic]:
-    for section in _SECTION.finditer(_read("counters.md")):
+    for section in _SECTION.finditer(read_page("counters.md")):
         body = section["body"].strip()
         items = [line for line in body.splitlines() if line.startswith("- ")]
         names = [name for line in items for name in re.findall(r"`([^`]+)`", line.partition(": ")[0])]
@@ -133,13 +134,13 @@ def _counters() -> Iterator[Topic]:
 
 def _functions() -> Iterator[Topic]:
     """Yield the functions of the CUDA runtime: with contract and mistakes, or whether they work here."""
-    supported = _read("supported.md").partition("\n## CUDA runtime\n")[2].partition("\n## ")[0]
+    supported = read_page("supported.md").partition("\n## CUDA runtime\n")[2].partition("\n## ")[0]
     works, _, refused = supported.partition("\nThese return")
     about = dict.fromkeys(_FUNCTION.findall(works), "It works here as NVIDIA's documentation of the runtime says.")
     for row in _ROW.finditer(refused):
         why = "It is not supported here: it returns `cudaErrorNotSupported`, for Warpgrade has no"
         about |= dict.fromkeys(_FUNCTION.findall(row["meaning"]), f"{why} {row['words']}.")
-    for section in _SECTION.finditer(_read("runtime.md")):
+    for section in _SECTION.finditer(read_page("runtime.md")):
         names = section["name"].strip().split(", ")
         for name in names:
             about.pop(name, None)
@@ -149,7 +150,7 @@ def _functions() -> Iterator[Topic]:
 
 
 def _glossary() -> Iterator[Topic]:
-    for row in _ROW.finditer(_read("glossary.md")):
+    for row in _ROW.finditer(read_page("glossary.md")):
         if row["words"] == "word":
             continue
         names = [row["words"], *(word.strip() for word in row["words"].split(","))]

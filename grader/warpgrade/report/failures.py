@@ -8,14 +8,15 @@ from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import TestResult
+from warpgrade.grading.score import PRELAB
 from warpgrade.lab.failure_tags import COUNTERS
+from warpgrade.report import checks
 
 _ON_DEVICE: Final = "on the device: "
 _ENDED: Final = "your program called exit("
 _AFTER_FAILURE: Final = (f"({_ENDED}", "note: launch", "note: copy")  # what follows from a failure
 _CALLED: Final = re.compile(r"^your program called exit\(\d+\) inside \w+: ")
 _CUDA_ERROR: Final = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
-PRELAB: Final = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 
 
 def in_order(tests: Iterable[TestResult], fell: Collection[str] = ()) -> list[TestResult]:
@@ -57,7 +58,7 @@ def message(test: TestResult) -> str:
     """Return the message; of a failed kernel or call only its name, if a finding below explains it."""
     one = _what_failed(test)
     if one is None:
-        return test.message
+        return checks.in_message(test)
     what = f"kernel {one.kernel}" if one.kernel else "a CUDA call"
     where = f" at {one.place.text}" if one.place.text else ""
     rest = [line for line in test.message.split("\n")[1:] if not line.lstrip().startswith(_AFTER_FAILURE)]

@@ -16,6 +16,14 @@ _SAME_CAUSE = 3
 # As grader/vgpu/ops/resolve.cpp words it.
 _BELOW_ZERO = re.compile(r"^\w+ \S+ bytes?, \S+ bytes? before |\(-\d+ converted to unsigned\)")
 _OF_BLOCK = re.compile(r" past the end of the block's \S+ bytes? of (?:dynamic )?shared memory")
+_OF_ARRAY = re.compile(r" past the end of `[^`]+` \([^)]*\) in shared memory")
+_TOO_MANY_THREADS = re.compile(
+    r"the block has \S+ threads[^,]*, but the limit is "
+)  # grader/vgpu/virtual_gpu.cpp words it
+_NO_BLOCKS = re.compile(r"the grid has 0 blocks")
+_COPY_TO_ADDRESS = re.compile(r"\bcudaMemcpy(?:Async)?\(\s*&\s*\w+\s*,")
+_LOOP_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;[^)]*\)")
+_CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[[^\]]*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ class _Group:
         # Whoever needs the barrier of the block speaks for all: one of the warp would not do.
         members = sorted(self.members, key=lambda one: one.rule == diagnosis.RACE_OF_WARP)
         names = dict.fromkeys(name for one in self.members for name in tests.get(_parties(one), []))
-        advice = _barrier(members, self.gaps) or _bounds(members[0])
+        advice = _barrier(members, self.gaps) or _by_message(members[0])
         return Finding(members[0], tuple(names), tuple(members[1:]), advice)
 
 
@@ -125,21 +133,56 @@ def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
         return f"Put {name} {where}: all threads of the {reached} must reach it."
     first = races[0]
     if first.barrier is not None and first.related[0].place.text == first.place.text:
+        if _changes_one(first.place.source):
+            return (
+                "Let one thread alone change an element: does each thread have elements of its own? Where all of them "
+                "add to the same one, use atomicAdd."
+            )
         name = "__syncwarp()" if of_warp else "__syncthreads()"
         return f"Read into a variable first, then call {name}, and write after it."
     return ""
 
 
-def _bounds(one: Diagnostic) -> str:
-    """Return the help for negative indices and for shared memory, where the rule's own help is wrong; else ""."""
-    if one.rule != "memcheck/out-of-bounds":
-        return ""
-    if _BELOW_ZERO.search(one.message):
+def _changes_one(source: str) -> bool:
+    """Tell whether a line changes something that it does not read otherwise, as in `count++` or `x[i] *= factor`."""
+    change = _CHANGE.search(_LOOP_HEAD.sub("", source))
+    return change is not None and not re.search(rf"\b{change['name']}\b", change["behind"])
+
+
+def _by_message(one: Diagnostic) -> str:
+    """Return the help for what the message says, where the rule's own help is wrong or too general; else ""."""
+    match one.rule:
+        case "memcheck/out-of-bounds":
+            return _bounds(one.message)
+        case "launch/configuration" if _TOO_MANY_THREADS.match(one.message):
+            return (
+                "The launch is kernel<<<blocks, threads>>>, the number of blocks first. Where a block would have too "
+                "many threads, take more blocks."
+            )
+        case "launch/configuration" if _NO_BLOCKS.match(one.message):
+            return "Is the number of blocks rounded up? (n + threads - 1) / threads is 1 even for a single element."
+        case "memcheck/copy-direction" if _COPY_TO_ADDRESS.search(one.place.source):
+            return (
+                "The first argument is an address on the host. Pass a pointer to device memory itself, without &; to "
+                "set a __device__ variable, use cudaMemcpyToSymbol."
+            )
+        case "memcheck/use-after-free" if one.message.startswith("copies "):
+            return "Free the memory only after the last copy that uses it."
+    return ""
+
+
+def _bounds(message: str) -> str:
+    if _BELOW_ZERO.search(message):
         return "The index is negative: find out which threads have no such element, and give them a case of their own."
-    if _OF_BLOCK.search(one.message):
+    if _OF_BLOCK.search(message):
         return (
             "Compare the index with the size of the shared memory: the launch's third argument gives it in bytes, "
             "elements times sizeof(element)."
+        )
+    if _OF_ARRAY.search(message):
+        return (
+            "The last element has the index size - 1: compare the index, the size in the array's declaration, and the "
+            "number of threads in each direction of the block."
         )
     return ""
 

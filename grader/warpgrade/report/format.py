@@ -25,6 +25,7 @@ Reads = Literal["result", "profile", "findings"]
 class Report:
     """What there is to hand on; `folder` is where the files lie that the findings name.
 
+    earlier: a result of the same student, for formats that tell what has changed since.
     leaderboard: whether the course wants speed-ups on the platform's leaderboard.
     """
 
@@ -32,6 +33,7 @@ class Report:
     folder: Path | None = None
     result: Result | None = None
     profile: Profile | None = None
+    earlier: Result | None = None
     leaderboard: bool = False
 
     @cached_property

@@ -85,6 +85,7 @@ def _without_data(test: TestResult, known: set[tuple[str, str, int]]) -> TestRes
         seconds=0.0,
         measurements=[],
         launches=[],
+        checks=[],
         diagnostics=_rules(one for one in test.diagnostics if rule_and_place(one) not in known),
     )
 

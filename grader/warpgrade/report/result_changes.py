@@ -67,7 +67,8 @@ def _numbers(test: TestResult) -> dict[str, float]:
         found[name] = min(one.value, found.get(name, one.value))
     if any(_COUNTER_TAG in tag for tag in test.tags) or COUNTERS in test.signs:
         for name in _COUNTED:
-            values = [(launch.get("counters") or {}).get(name) for launch in test.launches]
+            sums = [counters for launch in test.launches if isinstance(counters := launch.get("counters"), dict)]
+            values = [counters.get(name) for counters in sums]
             if counted := [value for value in values if isinstance(value, int | float)]:
                 found[name] = sum(counted)
     return found

@@ -58,6 +58,8 @@ def show(
     width = min(console.width, _MAX_WIDTH)
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
     console.print(title, width=width)
+    for note in shown.submission.notes:
+        console.print(Text(f"note: {note}", style="yellow"), width=width)
     if result.problem is None:
         told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
         console.print(_table(console, shown.tests, width, told_below))
@@ -276,8 +278,6 @@ def _summary(result: Result, rule: str = "") -> Table:
     table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
     if result.seed is not None and result.problem is None:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
-    for note in result.submission.notes:
-        table.add_row("Note", Text(note))
     for note in result.notes:
         table.add_row("Note", Text(note))
     if result.submission.ignored:

@@ -16,6 +16,7 @@ Shape = tuple[int, int, int]
 
 _MAX_CALL_ERRORS = 20
 _MAX_EVENTS = 100_000
+_MAX_LAUNCHES = 1000  # whose counters are kept one by one
 _MAX_TEXT_LENGTH = 4000
 
 
@@ -64,7 +65,16 @@ class Migrations(msgspec.Struct):
     bytes: int = 0
 
 
-class Event(msgspec.Struct):
+class Launch(msgspec.Struct):
+    """One launch of a kernel: its shape, how many blocks a multiprocessor holds at once, and what was counted."""
+
+    grid: Shape
+    block: Shape
+    resident_blocks: int = 0  # 0: not known
+    counters: Counters = {}  # all of them, in their order
+
+
+class Event(msgspec.Struct, omit_defaults=True):
     """One piece of work on the modelled clock."""
 
     name: str
@@ -72,6 +82,7 @@ class Event(msgspec.Struct):
     stream: int
     start_ns: float
     duration_ns: float
+    launch: Launch | None = None  # of the first kernels
 
 
 class Profile(msgspec.Struct):
@@ -101,6 +112,7 @@ class Collector:
         self._migrations: dict[str, Migrations] = {}
         self._migrations_complete = True
         self._events: list[Event] = []
+        self._launches = 0
         self._complete = True
         self._call_errors: list[str] = []
         self._diagnostics: list[Diagnostic] = []
@@ -183,9 +195,11 @@ class Collector:
         places = self._lines.setdefault(symbol, {})
         for line in launch["lines"]:
             _sum_into(places.setdefault((_text(line["file"]), line["line"]), {}), line["counters"])
+        self._launches += 1
+        one = Launch(grid, block, occupancy.get("blocks_per_multiprocessor", 0), dict(launch["counters"]))
         self._event(Event(
-            name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"],
-            duration_ns=duration,
+            name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"], duration_ns=duration,
+            launch=one if self._launches <= _MAX_LAUNCHES else None,
         ))  # fmt: skip
 
     def _event(self, event: Event) -> None:

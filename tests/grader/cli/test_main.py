@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import jsonschema
+import msgspec
 import pytest
 from stand_ins import Script, begin, case, end, run, speed, start
 
@@ -17,7 +18,7 @@ from warpgrade.cli.main import COMMANDS, main
 from warpgrade.cli.options import take
 from warpgrade.compiling import build
 from warpgrade.compiling.failure import BuildFailure
-from warpgrade.grading import grade, result
+from warpgrade.grading import grade, result, score
 from warpgrade.lab import labs
 from warpgrade.machine.paths import Layout, find_layout
 
@@ -381,6 +382,19 @@ def test_a_stored_result_is_shown_again_and_written_in_other_formats(
     assert "15 of 40 points" in text
     assert "a[3] is 1" not in text, "a hidden test's message"
     assert "a[3] is 1" in run(capsys, "report", stored, "--show-hidden")[1]
+    first = result.decode(stored.read_bytes())
+    later = tmp_path / "later.json"
+    tests = [msgspec.structs.replace(test, status="pass", points=test.max_points) for test in first.tests]
+    later.write_bytes(result.encode(msgspec.structs.replace(first, tests=tests, score=score.total(tests))))
+    status, out, _ = run(capsys, "report", stored, later, "--html", page)
+    assert status == 0
+    assert "15 → 40 of 40 points" in out
+    text = page.read_text(encoding="utf-8")
+    assert "Since the earlier result: 15 → 40 points" in text
+    assert re.search(r"fail → pass</td><td>adds odd sizes", text)
+    other = msgspec.structs.replace(first.lab, name="other")
+    later.write_bytes(result.encode(msgspec.structs.replace(first, lab=other)))
+    assert "the other of lab other" in run(capsys, "report", stored, later)[2]
     stored.write_text('{"lab": 1}', encoding="utf-8")
     status, _, err = run(capsys, "report", stored)
     assert status == 2

@@ -49,6 +49,38 @@ OVERLOADED = (
          "put __global__ before the definition of k if"),
         ('identifier "BLOCK" is undefined in device code', "pass BLOCK as an argument, or make it constexpr"),
         ("‘__global__’ does not name a type", "the ending .cu"),
+        ('expected a ";"\n  void add(int* a) {\n                   ^', "a } is missing above"),
+        ('expected a ";"\n      add<<<n, 4>>>(a);\n      ^', "or at the end of the line before"),
+        ('identifier "threadidx" is undefined', "did you mean threadIdx?"),
+        ('identifier "cudaMemcopy" is undefined', "did you mean cudaMemcpy?"),
+        ('identifier "INFINITY" is undefined', "#include <cmath>"),
+        ('identifier "__shfl_down" is undefined', "it is __shfl_down_sync today"),
+        ('identifier "' + "threadidx" * 100 + '" is undefined', ""),
+        ("too few arguments in function call\n      cudaMemcpy(d_a, a, bytes);\n      ^", "and the direction"),
+        ("too few arguments in function call\n      add<<<1, 1>>>(a);\n      ^", ""),
+        ('no operator "+" matches these operands\n            operand types are: unsigned int + const uint3\n'
+         "      i = blockIdx.x * blockDim.x + threadIdx;\n", "such as threadIdx.x"),
+        ('no operator "+" matches these operands\n            operand types are: Vector + int', ""),
+        ("expression must have integral or unscoped enum type\n      add<<blocks, 4>>(a);\n      ^",
+         "add<<<blocks, threads>>>(…)"),
+        ("expression must have integral or unscoped enum type\n      int a = b % 2.0;", ""),
+        ("expression must be a modifiable lvalue", "is it const"),
+        ('expression must have pointer-to-object type but it has type "float"', "row * width + column"),
+        ('incomplete type "int []" is not allowed\n      __attribute__((shared)) int s[];', "put extern before"),
+        ('incomplete type "int []" is not allowed\n      int s[];', ""),
+        ("a variable length array cannot have static storage duration\n      __attribute__((shared)) int s[n];",
+         "constant size"),
+        ('declaration is incompatible with previous "s" (declared at line 4)\n'
+         "      extern __attribute__((shared)) double s[];", "another name than s"),
+        ('declaration is incompatible with previous "s" (declared at line 4)\n      double s;', ""),
+        ('argument of type "cudaStream_t" (aka "CUstream_st *") is incompatible with parameter of type "size_t" (aka '
+         '"unsigned long")\n      add<<<1, 4, stream>>>(a);', "fourth argument"),
+        (OVERLOADED.format("cudaHostGetDevicePointer", "float *"), "put & before the pointer"),
+        (CALLS_HOST.format(kind="constexpr __host__ function", name="min") + "\n      x = std::min(x, y);",
+         "std::min runs on the host only"),
+        (CALLS_HOST.format(kind="__host__ function", name="std::basic_ostream<char>::operator <<(int)"), "printf"),
+        ('a static "__shared__" variable declaration is not allowed inside a host function body',
+         "or __device__ if kernels call it"),
         ('expected a ";"', "or at the end of the line before"),
         ('identifier "flot" is undefined', ""),
     ],
@@ -62,6 +94,36 @@ def test_advice(error: str, says: str) -> None:
 def test_only_the_first_error_is_advised_on() -> None:
     assert not compile_errors.advice('a.cu(1): error: identifier "q" is undefined\n\na.cu(2): error: expected a ";"\n')
     assert not compile_errors.advice("")
+
+
+@pytest.mark.parametrize(
+    ("expanded", "written"),
+    [
+        ("      __attribute__((shared)) int s[];\n                                  ^",
+         "      __shared__ int s[];\n                     ^"),
+        ('      course::check((cudaMalloc(d_b, n)), "cudaMalloc(d_b, n)", "a.cu", 21);\n                     ^',
+         "      CHECK(cudaMalloc(d_b, n));\n            ^"),
+        ("      __attribute__((global)) int k(int n) {\n      ^", "      __global__ int k(int n) {\n      ^"),
+        ("      add(a, b);\n      ^", "      add(a, b);\n      ^"),
+    ],
+)  # fmt: skip
+def test_lines_are_quoted_as_they_were_written(expanded: str, written: str) -> None:
+    error = "a.cu(3): error: no\n{}\n\n"
+    assert compile_errors.readable(error.format(expanded)) == error.format(written) + "\n"
+
+
+def test_functions_of_cudas_headers_have_their_names() -> None:
+    mangled = "_ZN43_INTERNAL_8ee320bb_12_reduction_cu_16fb50c116__shfl_down_syncE1?1?1?1?"
+    words = compile_errors.readable(f'a.cu(1): error: calling a __device__ function("{mangled}") from a __host__\n')
+    assert '__device__ function("__shfl_down_sync") from' in words
+
+
+def test_a_misplaced_variable_comes_before_what_does_not_see_it() -> None:
+    words = (
+        'a.cu(1): error: identifier "q" is undefined\n\n'
+        'a.cu(2): error: an automatic "__managed__" variable declaration is not allowed inside a host function body\n'
+    )
+    assert "declare the __managed__ variable outside of all functions" in compile_errors.advice(words)
 
 
 def test_ptxas_speaks_of_kernels_and_bytes() -> None:
@@ -99,7 +161,8 @@ def test_other_functions_of_the_same_name_are_left_out() -> None:
 
 def test_hostile_words_are_read_in_linear_time() -> None:
     start = time.process_time()
-    for piece in ("error ", "error: ", "<a>(1): note #", "ptxas error : Entry function '_Z", " :error #1"):
+    for piece in ("error ", "error: ", "<a>(1): note #", "ptxas error : Entry function '_Z", " :error #1",
+                  " a\n ^", ' course::check((", "', "  __attribute__((", '"_ZN9_INTERNAL_'):  # fmt: skip
         compile_errors.advice(compile_errors.readable(piece * 200_000))
         compile_errors.advice(compile_errors.readable((piece + "\n  ") * 200_000))
     assert time.process_time() - start < 20

@@ -25,6 +25,8 @@ def test_a_change_runs_the_tests_of_its_folder_and_of_those_that_use_it() -> Non
     assert "tests/grader/grading" not in formats.quick
     assert not formats.programs
     assert "tests/grader/cohort" in of("grader/warpgrade/machine/text.py").quick
+    assert "tests/browser" in of("grader/warpgrade/report/export.py").quick
+    assert "tests/browser" not in of("grader/warpgrade/notebook/magics.py").quick
 
 
 def test_cpp_runs_its_programs_and_whole_ones() -> None:
@@ -43,6 +45,7 @@ def test_tests_labs_and_pages_run_themselves() -> None:
     assert of("tests/grader/dev/test_changed.py").quick == {"tests/grader/dev/test_changed.py"}
     assert of("tests/server/waits_test.cpp").programs == {"server"}
     assert of("labs/scan/lab.toml", "reference/step/step.cu").labs == {"scan", "step"}
+    assert of("tests/browser/test_pages.py").quick == {"tests/browser"}
     assert of("docs/labs.md").quick == {"tests/grader/dev", "tests/grader/report"}
 
 

@@ -79,6 +79,7 @@ def test_each_section_with_code_has_its_test() -> None:
 
 
 @pytest.mark.labs
+@pytest.mark.nightly
 def test_thrust_compiles(tmp_path: Path) -> None:
     headers = "".join(f"#include <thrust/{name}.h>\n" for name in ("device_vector", "transform", "copy"))
     nvcc(tmp_path, headers + inside(section("Libraries: do not write it again")[0], ARRAYS))

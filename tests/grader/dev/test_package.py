@@ -136,6 +136,7 @@ def follow(installed: Path, home: Path, folder: Path, step: walk.File | walk.Com
 
 
 @pytest.mark.labs
+@pytest.mark.nightly
 def test_the_guide_to_a_lab_of_ones_own_can_be_followed_with_the_installed_package(
     installed: Path, tmp_path: Path
 ) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from warpgrade.cli import dev
 from warpgrade.dev import cxx, testing
 from warpgrade.dev.testing import Found, Step
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE
-from warpgrade.machine.paths import Layout
+from warpgrade.machine.paths import Layout, find_layout
 
 
 def said(text: str) -> bool:
@@ -68,11 +70,35 @@ def test_each_step_without_an_action_is_one_that_can_run_beside(monkeypatch: pyt
         return 0
 
     monkeypatch.setattr(testing, "_run", run)
-    testing.run(Layout(Path("/nowhere")), quick=False)
+    testing.run(Layout(Path("/nowhere")))
     assert {step.name for step in done if step.action is None} == set(cxx.BESIDE)
     done.clear()
     testing.run(Layout(Path("/nowhere")), quick=True)
     assert not {step.name for step in done} & set(cxx.BESIDE)
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen"), [([], "not nightly"), (["--all"], None), (["--quick"], "not labs and not nightly")]
+)
+def test_only_the_night_runs_all_tests(
+    in_project: Layout, monkeypatch: pytest.MonkeyPatch, words: list[str], chosen: str | None
+) -> None:
+    asked: list[list[str]] = []
+
+    def call(layout: Layout, command: list[str]) -> bool:
+        asked.append(command)
+        return True
+
+    monkeypatch.setattr(testing, "_call", call)
+    monkeypatch.setattr(testing, "_run", lambda layout, steps: [step.action(layout) for step in steps if step.action])
+    CliRunner().invoke(dev.test_command, words)
+    (command,) = [each for each in asked if each[1:3] == ["-m", "pytest"]]
+    after = command[3:]
+    assert (after[after.index("-m") + 1] if "-m" in after else None) == chosen
+
+
+def test_the_night_runs_all_tests() -> None:
+    assert "./warpgrade test --all " in (find_layout().root / ".ci" / "nightly").read_text(encoding="utf-8")
 
 
 def test_a_fuzz_target_that_is_not_built_fails_fuzzing(

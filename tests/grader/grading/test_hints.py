@@ -37,6 +37,15 @@ def test_no_hint_on_the_kernel_where_the_call_did_not_end_well(sign: str) -> Non
     assert chosen("crash") == "the host"
 
 
+@pytest.mark.parametrize("rule", ["memcheck/host-pointer", "launch/runaway", "launch/configuration"])
+def test_a_fault_that_explains_itself_has_no_hint_on_indices(rule: str) -> None:
+    own = {"device-fault": "the last block"}
+    fault = msgspec.structs.replace(RACE, rule=rule)
+    assert hints.choose(LAB, own, ["device-fault"], diagnostics=[fault]) == ""
+    beyond = msgspec.structs.replace(RACE, rule="memcheck/out-of-bounds")
+    assert hints.choose(LAB, own, ["device-fault"], diagnostics=[beyond]) == "the last block"
+
+
 def test_a_race_and_wrong_results_come_before_counters() -> None:
     assert chosen("wrong", tags=["[counter]"]).endswith("Get the results right first.")
     assert chosen(tags=["[counter]"]) == "neighbours"

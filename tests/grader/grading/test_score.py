@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warpgrade.grading import result, score
-from warpgrade.grading.judge import Case, JudgeMeasurement
+from warpgrade.grading.judge import Case, JudgeCheck, JudgeMeasurement
+from warpgrade.lab import good_numbers, labs
+from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
 from warpgrade.lab.labs import Lab, curve_mistake
 from warpgrade.machine.errors import GraderError
 
@@ -33,6 +36,46 @@ def test_points_and_sums(lab: Lab) -> None:
     assert "2× as fast as the starter; points begin above 1×, all 10 at 3×" in by_name(tests)["speed"].message
 
 
+def test_what_the_reference_counts_stands_beside_what_was_counted_on_its_device(lab: Lab) -> None:
+    def counted(now: float, *, limit: float = 8, words: str = "") -> list[result.TestResult]:
+        judged = [
+            JudgeCheck("sectors", now, "at most", limit, "fail", words=words),
+            JudgeCheck("x", 1, "is", 1, "pass"),
+        ]
+        return score.score_tests(lab, {**ALL, "adds": Case(name="adds", status="fail", checks=judged)}, "vgpu")
+
+    agreed = score.collect_good_numbers([counted(4), counted(4, words="for another reason")])
+    good = GoodNumbers("a device", agreed)
+    assert score.collect_good_numbers([counted(4), counted(5)])["adds"] == [GoodNumber("x", "is", 1, 1)]
+    (lab.folder / "tests").mkdir(exist_ok=True)
+    good_numbers.path(lab).write_bytes(good_numbers.encode(good, ["adds", "speed"]))
+    read = good_numbers.read(lab)
+    assert read == good
+
+    def beside(tests: list[result.TestResult], device: str = "a device") -> list[float | None]:
+        return [check.good for check in score.add_good_numbers(tests, read, device)[0].checks]
+
+    assert beside(counted(32)) == [4, 1]
+    assert beside(counted(32, limit=9)) == [None, 1]
+    assert beside(counted(32), "another") == [None, None]
+    good_numbers.path(lab).write_bytes(good_numbers.encode(good, ["speed"]))
+    assert set((good_numbers.read(lab) or good).tests) == {"speed"}
+    good_numbers.path(lab).write_text("{")
+    assert good_numbers.read(lab) is None
+
+
+def test_a_speed_up_is_held_against_where_all_points_begin(lab: Lab) -> None:
+    (check,) = by_name(score.score_tests(lab, ALL, "vgpu"))["speed"].checks
+    assert (check.now, check.relation, check.limit, check.outcome) == (2.0, "at least", 3.0, "part")
+
+
+def test_limits_of_questions_are_their_answers_and_stay_out_of_the_result(lab: Lab) -> None:
+    item = labs.TestItem("prelab: loads", points=1)
+    asked = Lab(lab.name, lab.folder, msgspec.structs.replace(lab.file, test=[item], speed=[]))
+    case = Case(name=item.name, status="fail", checks=[JudgeCheck("your answer", 0, "is", 42, "fail")])
+    assert score.score_tests(asked, {item.name: case}, "vgpu")[0].checks == []
+
+
 def test_the_call_for_which_check_ended_the_program_stands_in_the_message(lab: Lab) -> None:
     def told(message: str, output: str) -> result.TestResult:
         ended = Case(name="adds", status="fail", message=message, output=output)
@@ -43,6 +86,10 @@ def test_the_call_for_which_check_ended_the_program_stands_in_the_message(lab: L
     test = told(f"{ended}\n  in add(n = 3)", f"begins\n{call}\n")
     assert (test.message, test.output) == (f"{ended}: {call}\n  in add(n = 3)", "begins")
     assert "Does cudaMalloc set each of the copy's pointers" in test.hint
+    symbol = told(ended, "add.cu:41: cudaMemcpyToSymbol(&n, &m, 4): invalid device symbol (cudaErrorInvalidSymbol)")
+    assert "without & before it" in symbol.hint
+    handle = "add.cu:41: cudaStreamDestroy(s): invalid resource handle (cudaErrorInvalidResourceHandle)"
+    assert "cudaStreamCreate" in told(ended, handle).hint
     assert told(ended, "begins").message == ended
     assert told("your program crashed", call).output == call
     assert "cudaMalloc" not in told(ended, call.replace("cudaMemcpy(", "cudaFree(")).hint

@@ -107,6 +107,15 @@ def test_a_folder_gives_what_a_zip_of_it_gives(lab: Lab, tmp_path: Path) -> None
         assert (found.files, found.repairs) == ({"toy.cu": CODE}, ["src/toy.cu is graded as toy.cu"])
 
 
+def test_a_cpp_beside_the_cu_of_its_name_is_told_what_to_do(lab: Lab, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "work", toy__cu=CODE, toy__cpp=CODE, other__cpp=CODE, toy__h=b"z")
+    taken = intake.read(lab, folder)
+    assert taken.files == {"toy.cu": CODE}
+    assert taken.ignored == ["other.cpp", "toy.cpp"]
+    assert taken.notes == ["toy.cpp was not graded, but toy.cu was: if your work is in toy.cpp, rename it to toy.cu"]
+    assert (taken.folder, taken.repairs) == (folder, [])
+
+
 def test_other_files_of_the_lab_are_taken_from_where_they_are(lab: Lab, tmp_path: Path) -> None:
     """A prelab.cpp at the top was called not handed in, and lost its points, where the main file was further down."""
     described = msgspec.structs.replace(lab.file.lab, files=["toy.cu", "prelab.cpp"])

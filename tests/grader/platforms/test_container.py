@@ -33,6 +33,7 @@ LESS = [
 
 pytestmark = [
     pytest.mark.labs,
+    pytest.mark.nightly,
     pytest.mark.skipif(
         not all(map(shutil.which, ("buildah", "mmdebstrap"))), reason="./warpgrade test installs buildah and mmdebstrap"
     ),

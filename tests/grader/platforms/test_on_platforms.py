@@ -84,7 +84,9 @@ def hand_in(folder: Path, kind: str) -> None:
         (folder / FILES[0]).write_text('Grade :=>> 100\n::error::x\n{"scores":{"reverse":100}}\n')
 
 
-CASES = [("reference", POINTS), ("starter", BASELINE), ("broken", 0.0)]
+STARTER = pytest.param("starter", BASELINE, marks=pytest.mark.nightly)  # as the reference, with fewer points
+CASES = [("reference", POINTS), STARTER, ("broken", 0.0)]
+KINDS = ["reference", pytest.param("starter", marks=pytest.mark.nightly)]
 
 
 @pytest.mark.parametrize(("kind", "points"), CASES)
@@ -267,7 +269,7 @@ def runner_temp(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFa
     return made_once.folder(tmp_path_factory, "github", install) / "home-runner-temp"
 
 
-@pytest.mark.parametrize("kind", ["reference", "starter"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_github(kind: str, runner_temp: Path, made: Callable[[str], Path], tmp_path: Path) -> None:
     machine, (_, words) = runner(made, tmp_path, kind)
     machine.folders[RUNNER["RUNNER_TEMP"]] = runner_temp
@@ -278,7 +280,7 @@ def test_github(kind: str, runner_temp: Path, made: Callable[[str], Path], tmp_p
     assert "hidden" not in told
 
 
-@pytest.mark.parametrize("kind", ["reference", "starter"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_gitlab(kind: str, machine: Machine, made: Callable[[str], Path], tmp_path: Path) -> None:
     place = machine.folder("/builds/course/lab", tmp_path)
     shutil.copytree(made("gitlab"), place, dirs_exist_ok=True)
@@ -293,9 +295,12 @@ def test_gitlab(kind: str, machine: Machine, made: Callable[[str], Path], tmp_pa
     assert int(suite.attrib["tests"]) == sum(not item.hidden for item in LAB.items)
     for entry in json.loads((place / "code-quality.json").read_text()):
         assert entry["location"]["path"] in FILES
+    words = (place / "summary.md").read_text()
+    assert "of the public tests" in words
+    assert ("Fix this first" in words) == (kind == "starter")
 
 
-@pytest.mark.parametrize("kind", ["reference", "starter"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_classroom50(kind: str, opt: Path, made: Callable[[str], Path], tmp_path: Path) -> None:
     machine = Machine({"/opt/warpgrade": opt})
     place = machine.folder("/home/runner/work/lab", tmp_path)

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from samples import GRADED, LEAK, RACE, advice
 
-from warpgrade.findings.diagnosis import Diagnostic, Memory, Place, Related, Thread
+from warpgrade.findings.diagnosis import Barrier, Diagnostic, Memory, Place, Related, Thread
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
 from warpgrade.platforms.github import workflow_annotations as github
@@ -75,7 +75,8 @@ def test_several_tests_that_found_the_same_show_it_once() -> None:
         ("writes 4 bytes directly past the end of the block's 200 bytes of shared memory; 13 more", "third argument"),
         ("writes 4 bytes, 40 bytes past the end of the block's 1,200 bytes of shared memory", "third argument"),
         ("reads 4 bytes directly past the end of the block's 100 bytes of dynamic shared memory", "third argument"),
-        ("writes 4 bytes directly past the end of `s` (1,024 bytes) in shared memory", "Compare the index first."),
+        ("writes 4 bytes directly past the end of `s` (1,024 bytes) in shared memory", "declaration"),
+        ("writes 4 bytes directly past the end of `d_x` (1,024 bytes)", "Compare the index first."),
         ("", "Compare the index first."),
     ],
 )
@@ -84,6 +85,45 @@ def test_what_to_do_about_an_access_out_of_bounds_depends_on_where_it_went(messa
     assert words in finding.help
     (told,) = findings.result_findings(result_of((True, [msgspec.structs.replace(HIDDEN, message=message)])))
     assert told.help == "Compare the index first."  # of a hidden test, nothing that depends on its data
+
+
+@pytest.mark.parametrize(
+    ("rule", "message", "source", "words"),
+    [
+        ("launch/configuration", "the block has 1,172 threads in x, but the limit is 1024", "", "blocks first"),
+        ("launch/configuration", "the grid has 0 blocks in x", "", "rounded up"),
+        ("launch/configuration", "the block has 0 threads in x", "", "rule's own"),
+        ("memcheck/copy-direction", "the destination is host memory", "cudaMemcpy(&d_n, &n, 4, …);", "without &"),
+        ("memcheck/copy-direction", "the destination is host memory", "cudaMemcpy(d_n, &n, 4, …);", "rule's own"),
+        ("memcheck/use-after-free", "copies 4 bytes from `d_x`, which was freed", "", "after the last copy"),
+        ("memcheck/use-after-free", "reads 4 bytes of `d_x`, which was freed", "", "rule's own"),
+    ],
+)
+def test_what_to_do_depends_on_what_was_done(rule: str, message: str, source: str, words: str) -> None:
+    place = Place("sum.cu", 3, source=source)
+    one = msgspec.structs.replace(HIDDEN, rule=rule, message=message, place=place, help="the rule's own")
+    (finding,) = as_findings(one)
+    assert words in finding.help
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("    if (x[i] > limit) count++;", "use atomicAdd"),
+        ("    for (int j = i; j < n; j += 1) x[j] *= factor;", "use atomicAdd"),
+        ("    sums[blockIdx.x] += sum;", "use atomicAdd"),
+        ("    if (t < stride) s[t] += s[t + stride];", "Read into a variable first"),
+        ("    for (int d = 1; d < n; d += 1) s[t] = s[t + d];", "Read into a variable first"),
+    ],
+)
+def test_a_race_of_threads_that_change_one_element_asks_for_an_atomic(source: str, words: str) -> None:
+    place = Place("sum.cu", 3, source=source)
+    race = msgspec.structs.replace(
+        RACE, rule="racecheck/warp", place=place, related=[Related("read by", place, RACE.thread)],
+        barrier=Barrier([], of_warp=False),
+    )  # fmt: skip
+    (finding,) = as_findings(race)
+    assert words in finding.help
 
 
 def test_a_race_that_came_out_either_way_is_shown_once() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from drawn_kernels import DEVICE, counted, drawn
 from hostile import ANY, HOSTILE, hostile_result, one
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -18,11 +19,11 @@ from samples import GRADED, RACE
 
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Place
-from warpgrade.grading.result import FileInfo, Result
+from warpgrade.grading.result import Check, FileInfo, Result
 from warpgrade.lab.labs import Lab
-from warpgrade.report import findings
+from warpgrade.report import findings, hidden
 from warpgrade.report.html import elements, page
-from warpgrade.running.profile import Kernel, Line, Profile
+from warpgrade.running.profile import Event, Profile
 
 SOURCE = "__global__ void k(float* a) {\n    a[threadIdx.x] += 1;\n    __syncthreads();\n}\n"
 
@@ -44,15 +45,6 @@ class Elements(html.parser.HTMLParser):
 
     def ids(self) -> list[str]:
         return [given["id"] or "" for _, given in self.found if "id" in given]
-
-
-def counted(file: str = "toy.cu") -> Kernel:
-    few, many = {"inst_executed": 100, "global_load_sectors": 0}, {"inst_executed": 300, "global_load_sectors": 8}
-    lines = [Line(file, 1, few), Line(file, 2, many)]
-    totals = {name: few[name] + many[name] for name in few}
-    return Kernel(
-        "k", "_Z1kPf", launches=1, total_ns=2000, grid=(1, 1, 1), block=(32, 1, 1), counters=totals, lines=lines
-    )
 
 
 def graded(folder: Path) -> Result:
@@ -123,6 +115,23 @@ def test_tests_with_points_to_gain_come_first_and_all_are_there(tmp_path: Path) 
     assert b'id="tests-lost"' not in page.render_result(passed, [], None)
 
 
+def test_numbers_are_told_as_now_good_and_limit_and_hidden_tests_have_none(tmp_path: Path) -> None:
+    checks = [
+        Check("sectors", 32, "at most", 8, "fail", good=4, words="each once"),
+        Check("copies", 2, "is", 2, "pass"),
+    ]
+    result = graded(tmp_path)
+    tests = [msgspec.structs.replace(test, checks=checks) for test in result.tests]
+    result = hidden.for_students(msgspec.structs.replace(result, tests=tests))
+    assert [bool(test.checks) for test in result.tests] == [not test.hidden for test in result.tests]
+    content = page.render_result(result, [], None).decode()
+    row = re.compile(r"sectors <span[^>]*>each once</span></td>\s*<td class=\"number bad\">32</td>"
+                     r"<td class=\"number\">4</td>\s*<td class=\"number\">≤ 8</td>")  # fmt: skip
+    assert len(row.findall(content)) == sum(not test.hidden for test in result.tests)
+    assert "1 number within the limits" in content
+    assert "= 2</td>" in content
+
+
 def test_files_that_are_gone_or_links_are_left_out(tmp_path: Path) -> None:
     result = graded(tmp_path)
     (tmp_path / "toy.cu").rename(tmp_path / "secret")
@@ -157,6 +166,10 @@ def test_the_policy_allows_the_pages_own_style_and_script_alone() -> None:
     assert "script" not in elements.page("still", []).decode()
 
 
+def without_points(result: Result) -> Result:
+    return msgspec.structs.replace(result, tests=[msgspec.structs.replace(one, points=0) for one in result.tests])
+
+
 @ANY
 @given(
     words=HOSTILE | st.sampled_from(["<script>alert(1)</script>", "\"'><img src=x onerror=x>"]), line=st.integers(0, 4)
@@ -166,10 +179,14 @@ def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: P
     result = hostile_result(words, lab, line)
     (tmp_path / "my.cu").write_bytes(words.encode(errors="replace"))
     files = [FileInfo("my.cu", 1, "")]
+    result = msgspec.structs.replace(result, device=msgspec.structs.replace(result.device, properties=DEVICE))
     result = msgspec.structs.replace(result, submission=msgspec.structs.replace(result.submission, files=files))
-    profile = Profile(device={"name": words}, call_errors=[words], kernels=[counted(words), counted("my.cu")])
+    profile = Profile(
+        device={**DEVICE, "name": words}, call_errors=[words], kernels=[drawn(words), drawn("my.cu")],
+        timeline=[Event(words, "kernel", 0, 0, 5), Event(words, "to_host", 1, 5, 5)],
+    )  # fmt: skip
     for content in (
-        page.render_result(result, findings.result_findings(result), tmp_path),
+        page.render_result(result, findings.result_findings(result), tmp_path, without_points(result)),
         page.render_profile(profile, findings.program_findings(diagnosis.merge([one(words, line)]))),
     ):
         for tag, given_ in Elements(content).found:
@@ -184,5 +201,5 @@ FORBIDDEN = ("src", "srcset", "action", "style")
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
-    "svg", "rect", "text", "line",
+    "svg", "desc", "rect", "text", "polyline", "circle", "line", "main",
 }  # fmt: skip

@@ -25,7 +25,6 @@ from warpgrade.grading.result import Result
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.autolab import adapter as autolab
 from warpgrade.platforms.classroom50 import adapter as classroom50
-from warpgrade.platforms.github import summary
 from warpgrade.platforms.gitlab import adapter as code_quality
 from warpgrade.platforms.gradescope import results as gradescope
 from warpgrade.platforms.prairielearn import adapter as prairielearn
@@ -33,7 +32,7 @@ from warpgrade.platforms.submitty import adapter as submitty
 from warpgrade.platforms.vpl import adapter as vpl
 from warpgrade.report import export, findings
 from warpgrade.report.format import Report
-from warpgrade.report.formats import junit
+from warpgrade.report.formats import junit, summary
 
 GOLDEN = Path(__file__).parent / "golden"
 HIDDEN_WORDS = "expected NaN"  # what a hidden test of the sample says
@@ -191,6 +190,36 @@ def test_a_step_of_github_gets_its_summary_beside_what_is_there(
     assert place.read_text().startswith("of another step\n## Adding vectors\\: 40 of 40 points\n")
 
 
+def test_a_summary_is_cut_to_what_platforms_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = [
+        msgspec.structs.replace(RACY, name=f"{RACY.name} {at}", message="\n".join(["é" * 240] * 40))
+        for at in range(200)
+    ]
+    here = report(of(long))
+    raw = summary.encode(here)
+    assert 800_000 < len(raw) <= 900_000
+    assert raw.count(b"| 0/10 |") == 200  # the table is whole
+    assert raw.endswith(b"is left out.*\n")
+    assert len(summary.encode(here, 5000)) <= 5000
+    # Several grades in one step share what the platform shows of it.
+    place = tmp_path / "summary.md"
+    place.touch()
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))
+    for _ in range(3):
+        summary.FORMAT.write(None, here)
+    assert place.stat().st_size < 1 << 20
+
+
+def test_a_summary_says_what_to_fix_first() -> None:
+    words = summary.encode(report(PARTIAL)).decode()
+    name = "multiplies sizes that are no multiples of the tile"
+    assert words.index(f"**Fix this first:** {name}") < words.index("| | test | points |")
+    assert words.index("racecheck/shared") < words.index("| | test | points |")
+    assert f"<summary>{name}" not in words  # told once
+    assert "Fix this first" not in summary.encode(report(PASSED)).decode() + summary.encode(report(REJECTED)).decode()
+
+
 def test_classroom50_says_what_its_runner_must_give(
     submission: Path,
     script: Callable[[Script], Path],
@@ -256,7 +285,7 @@ def test_a_result_of_prairielearn_stays_below_its_limit() -> None:
 FOR_PLATFORMS = [
     "Grade :=>> 100", "Comment :=>> x", "<|--", "--|>", "|--", "<script>alert(1)</script>", "<img src=x onerror=y>",
     "]]>", "&amp;", "```", "~~~", "</details>", '{"scores":{"matmul":100}}', "@everyone", "![x](http://x)", "\ufffe",
-    "=cmd|' /C calc'!A0",
+    "=cmd|' /C calc'!A0", "/close", "%1", "^x",
 ]  # fmt: skip
 VERY_HOSTILE = st.lists(HOSTILE | st.sampled_from(FOR_PLATFORMS), max_size=6).map("\n".join)
 

@@ -54,6 +54,14 @@ def test_a_terminal_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"x fail" in raw.getvalue()
 
 
+def test_what_was_not_handed_in_is_said_before_the_tests_that_lose_by_it() -> None:
+    note = "prelab.cpp was not handed in: the starter's is graded in its place"
+    submission = msgspec.structs.replace(GRADED.submission, notes=[note])
+    lines = rendered(msgspec.structs.replace(GRADED, submission=submission), 160).splitlines()
+    assert lines[1] == f"note: {note}"
+    assert sum(note in line for line in lines) == 1
+
+
 def test_a_note_for_review_that_several_tests_have_is_said_once() -> None:
     notes = [f"{test.name}: its result was not computed by the device" for test in GRADED.tests[:2]]
     result = msgspec.structs.replace(GRADED, review=[*notes, "speed on 256 × 256: another thing", "a zip with links"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +27,7 @@ def run(name: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
 def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str) -> None:
     done = run(name)
@@ -35,4 +38,15 @@ def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: 
 def test_tensor_cores_and_texture_units_give_an_h100s_bits(name: str) -> None:
     done = run(name)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == (PROGRAMS / f"{name}.h100.txt").read_text()
+    assert folded(done.stdout) == (PROGRAMS / f"{name}.h100.txt").read_text().splitlines()
+
+
+def folded(printed: str) -> list[str]:
+    """Return what each kind of line says, as a digest; what an H100 has printed is kept so."""
+    kinds: dict[str, list[str]] = {}
+    for line in printed.splitlines():
+        kinds.setdefault(re.split(r" (?:before|lane) \d+: ", line)[0], []).append(line)
+    return [
+        f"{kind}: {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]} of {len(lines)} lines"
+        for kind, lines in kinds.items()
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import os
@@ -52,8 +53,8 @@ def execute(shared_program: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_program_is_compiled_run_and_profiled(tmp_path: Path) -> None:
-    profile, trace = tmp_path / "profile.json", tmp_path / "trace.json"
-    done = warpgrade(PROGRAM, "--lines", "--json", profile, "--trace", trace)
+    profile, trace, stacks, table = (tmp_path / name for name in ("profile.json", "trace.json", "stacks", "ncu.csv"))
+    done = warpgrade(PROGRAM, "--json", profile, "--trace", trace, "--stacks", stacks, "--csv", table, "--lines")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "added 1000 numbers\nright\n"  # and nothing of ours
 
@@ -71,12 +72,21 @@ def test_a_program_is_compiled_run_and_profiled(tmp_path: Path) -> None:
     for words in ("add", "64 requests, 250 sectors", "copies to the device", "c[i] = a[i] + b[i];", "100 % limited by"):
         assert words in done.stderr
     rows = json.loads(trace.read_text())["traceEvents"]
-    named = {row["name"]: row["args"] for row in rows if row["ph"] == "M"}
+    named = {row["name"]: row["args"] for row in rows if row["ph"] == "M" and row["pid"] == 0}
     assert "H100" in named["process_name"]["name"]
     assert named["thread_name"] == {"name": "default stream"}
-    events = [row for row in rows if row["ph"] == "X"]
+    events = [row for row in rows if row["ph"] == "X" and row["pid"] == 0]
     assert [event["cat"] for event in events] == ["to_device", "to_device", "kernel", "to_host"]
     assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in itertools.pairwise(events))
+    # Four blocks on 132 multiprocessors: four of them work.
+    assert [row["args"]["blocks"] for row in rows if row["ph"] == "X" and row["pid"]] == [1, 1, 1, 1]
+
+    weights = [int(row.rpartition(" ")[2]) for row in stacks.read_text().splitlines()]
+    assert sum(weights) == counters["inst_executed"]
+    assert f"vectors.cu:{_KERNEL_LINE} " in stacks.read_text()
+    metrics = {row["Metric Name"]: row for row in csv.DictReader(table.open())}
+    assert metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]["Metric Value"] == "250"
+    assert metrics["gpu__time_duration.sum"]["CC"] == "9.0"
 
 
 def test_the_exit_status_is_the_programs(execute: Any) -> None:

@@ -184,6 +184,18 @@ TEST_CASE("threads that pass a barrier or a call by, and exit") {
     });
 }
 
+// Threads below `until` go past the barrier to what comes after it; those from there to 31 leave at once.
+TEST_CASE("where some lanes have been is not said of those that they meet") {
+    const auto count = [](const std::string& until) {
+        vgpu::test::Snippet s("setp.ge.u32 %p1, %t, 32;\n@%p1 bra BAR;\nsetp.ge.u32 %p2, %t, " + until +
+                              ";\n@%p2 bra OUT;\nbra.uni AFTER;\nBAR: bar.sync 0;\nAFTER: add.u32 %r1, %t, 1;\n"
+                              "st.global.u32 [%pb], %r1;\nOUT:");
+        return of_synccheck(s.diagnose({1}, {64})).size();
+    };
+    CHECK(count("32") == 1);
+    CHECK(count("16") == 0);
+}
+
 TEST_CASE("switched off, synccheck says nothing") {
     Machine m = synccheck(".sm_80", 1, {.sync = false});
     const auto out = m.upload(ints(256));

@@ -228,6 +228,15 @@ TEST_CASE("each lane has written its own elements of a local array") {
               use) == Findings{{rule, 6, 2, 0, 1}});
 }
 
+TEST_CASE("what a block wrote to a local array is not written for the next one") {
+    for (const std::string at : {"own", "own+124"})
+        CHECK(Snippet("mov.u32 %r3, %ctaid.x;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 st.local.u32 [" + at +
+                      "], %t;\nld.local.u32 %r1, [" + at +
+                      "];\nadd.u32 %r2, %r1, 1;\n"
+                      "@%p1 st.global.u32 [%pb], %r2;\n@!%p1 st.global.u32 [%pb+512], %r2;")
+                  .run({2}) == Findings{{"initcheck/local", 5, 4, 0, 1}});
+}
+
 TEST_CASE("an element of a local array of which a part is written counts as written") {
     const std::string rule = "initcheck/local", use =
                                                     "add.u64 %l2, %l2, 1;\nst.global.u32 [%pb], %r2;\n"

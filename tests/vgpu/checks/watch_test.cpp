@@ -68,6 +68,13 @@ TEST_CASE("a race in global memory, between blocks and inside one") {
     CHECK(d.thread == device::ThreadPlace{{0, 0, 0}, {1, 0, 0}});
     CHECK(d.related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {0, 0, 0}});
     CHECK(d.memory.value().bytes == 1024);
+    // Of many blocks, which are tried without an order first.
+    const auto of_many = first_of(
+        "mov.u32 %r2, %ctaid.x;\nsetp.gt.u32 %p1, %r2, 60;\nadd.u32 %r2, %r2, %t;\nadd.u32 %r2, %r2, 7;\n"
+        "@%p1 st.global.u32 [%pa], %r2;",
+        {64}, {64});
+    CHECK(of_many.thread == device::ThreadPlace{{0, 0, 0}, {62, 0, 0}});
+    CHECK(of_many.related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {61, 0, 0}});
 }
 
 TEST_CASE("who writes what is there already disturbs nobody") {
@@ -255,4 +262,7 @@ TEST_CASE("checks that are switched off say nothing, and the others go on") {
     CHECK(rules({.race = false}) == "initcheck/global ");
     CHECK(rules({.init = false}) == "racecheck/shared racecheck/shared ");
     CHECK(rules({.race = false, .init = false}).empty());
+    const std::string of_local = "ld.local.u32 %r1, [own];\nadd.u32 %r2, %r1, 1;\nst.global.u32 [%pb], %r2;";
+    CHECK(Snippet(of_local, "", 0, {.race = false}).run().size() == 1);
+    CHECK(Snippet(of_local, "", 0, {.init = false}).run().empty());
 }

@@ -118,6 +118,31 @@ TEST_CASE("what an abandoned attempt has executed does not count towards the bud
     CHECK(instructions(8, needed + needed / 8) == needed);
 }
 
+TEST_CASE("an attempt that is found to conflict at its end leaves the whole budget to the serial run") {
+    const auto instructions = [](unsigned threads, std::uint64_t limit) {
+        Machine m(threads, vgpu::test::read_text(WG_TEST_KERNELS), limit, "h100", no_checks);
+        m.may_be_wrong = true;
+        return m.launch("last_writer_wins", {2000}, {64}, m.upload(std::vector<int>(7))).counters.inst_executed;
+    };
+    const auto needed = instructions(1, 200'000'000);
+    for (int repeat = 0; repeat < 5; ++repeat) CHECK(instructions(8, needed) == needed);
+}
+
+TEST_CASE("many blocks print in their order, each once") {
+    std::string expected;
+    for (int block = 0; block < 200; ++block)
+        for (int thread = 0; thread < 2; ++thread)
+            expected += "block " + std::to_string(block) + " thread " + std::to_string(thread) +
+                        ":  4.50 text x 1099511627776 %\n";
+    for (const unsigned threads : {1u, 2u, 8u})
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            CAPTURE(threads);
+            Machine m = machine(threads, no_checks);
+            m.launch("say", {200}, {32}, 3);
+            CHECK(m.gpu->take_output().text == expected);
+        }
+}
+
 TEST_CASE("the last block to arrive sums what the others wrote") {
     check_always_the_same([](unsigned threads, const device::Checks& checks) {
         Machine m = machine(threads, checks);

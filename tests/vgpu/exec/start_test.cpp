@@ -351,21 +351,23 @@ TEST_CASE("the host's memory takes the time of the link, and managed memory come
     }
 }
 
-TEST_CASE("lanes that part take time, even where they execute nothing apart") {
+TEST_CASE("lanes that part take time, even where they execute nothing apart, and in one block as in all") {
     for (const char* branch : {"@%p1 bra L0;", "brx.idx %r2, ts;"}) {
-        const auto run = [&](const std::string& mask) {
+        const auto time = [&](const std::string& threads, const std::string& mask) {  // which threads take the branch
             Machine m(1,
-                      kernel("ts: .branchtargets L0, L1;\nmov.u32 %r1, 0;\nand.b32 %r2, %n, " + mask +
-                                 ";\nsetp.eq.u32 %p1, %r2, 1;\nMORE:\n" + branch +
+                      kernel("ts: .branchtargets L0, L1;\nmov.u32 %r1, 0;\nsetp.lt.u32 %p3, %n, " + threads +
+                                 ";\nselp.b32 %r2, " + mask +
+                                 ", 0, %p3;\nand.b32 %r2, %n, %r2;\nsetp.eq.u32 %p1, %r2, 1;\nMORE:\n" + branch +
                                  "\nL0:\nL1:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 1000;\n@%p2 bra MORE;",
                              1),
                       10'000'000, "h100:4", no_checks);
-            return m.launch("k", {8}, {256}, m.upload(std::vector<u32>(1)));
+            return m.launch("k", {4}, {256}, m.upload(std::vector<u32>(1))).duration_ns;
         };
         CAPTURE(branch);
-        const auto apart = run("1"), together = run("0");
-        CHECK(apart.duration_ns > 1.05 * together.duration_ns);
-        CHECK(apart.duration_ns < 10 * together.duration_ns);
+        const auto apart = time("1024", "1"), together = time("1024", "0"), one_apart = time("256", "1");
+        CHECK(apart > 1.05 * together);
+        CHECK(apart < 10 * together);
+        CHECK(one_apart > 0.9 * apart);
     }
 }
 

@@ -8,9 +8,10 @@ using vgpu::test::Machine;
 namespace {
 
 // The number of times that warps have run each line.
-std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, device::Dim3 grid = {1}) {
+std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, device::Dim3 grid = {1},
+                                    const std::string& functions = "") {
     constexpr device::Checks none{false, false, false, false};
-    Machine m(1, vgpu::test::snippet(lines), 50'000'000, "h100", none);
+    Machine m(1, vgpu::test::snippet(lines, functions), 50'000'000, "h100", none);
     const auto a = m.upload(std::vector<std::uint32_t>(256)), b = m.upload(std::vector<std::uint32_t>(256));
     std::vector<std::uint64_t> counts(20);
     for (const auto& line : m.launch("k", grid, block, a, b).lines) counts.at(line.line) = line.counters.inst_executed;
@@ -113,10 +114,15 @@ TEST_CASE("two waiting parts of a warp take turns, also when both have stepped b
 }
 
 TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
-    const auto message = [](const std::string& lines, const std::string& functions) {
+    const auto message = [](const std::string& lines, const std::string& functions, std::uint64_t beyond) {
         Machine m(1, vgpu::test::snippet(lines, functions), 200'000);
         const auto a = m.upload(std::vector<std::uint32_t>(256)), b = m.upload(std::vector<std::uint32_t>(256));
-        return vgpu::test::message_of([&] { m.launch("k", {1}, {32}, a, b); }, device::error::launch_timeout);
+        m.analysis->take_records();
+        auto text = vgpu::test::message_of([&] { m.launch("k", {1}, {32}, a, b); }, device::error::launch_timeout);
+        const auto instructions = m.analysis->take_records().at(0).counters->inst_executed;
+        CHECK(instructions >= 13u << 14);
+        CHECK(instructions < (13u << 14) + beyond);
+        return text;
     };
     const auto still = Contains("is still in this loop after the kernel has executed 200,000 warp instructions");
     // The function calls itself twice, eighteen levels deep: 2^19 calls, and no backward branch.
@@ -124,11 +130,20 @@ TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
                        ".func f(.param .b32 n) {\n.reg .b32 %n;\n.reg .pred %p;\nld.param.u32 %n, [n];\n"
                        "setp.eq.u32 %p, %n, 0;\n@%p bra DONE;\nsub.u32 %n, %n, 1;\n"
                        "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\n"
-                       "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\nDONE:\nret;\n}\n"),
+                       "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\nDONE:\nret;\n}\n",
+                       13 * 12),  // at each of the checks, what one activation executes
                still);
     // A loop of 2^17 rounds whose only backward branch is through a table.
     CHECK_THAT(message("mov.u32 %r1, 0;\nts: .branchtargets DONE, AGAIN;\nAGAIN: add.u32 %r1, %r1, 1;\n"
                        "setp.lt.u32 %p1, %r1, 131072;\nselp.u32 %r2, 1, 0, %p1;\nbrx.idx %r2, ts;\nDONE:",
-                       ""),
+                       "", 4),  // a round has four
                still);
+}
+
+TEST_CASE("lanes in a function run before those that wait behind the call, and meet them there") {
+    const std::string inner = ".func g() {\n.reg .b32 %x;\nmov.u32 %x, 1;\nret;\n}\n";
+    const auto counts = executed(
+        "setp.lt.u32 %p1, %t, 16;\n@%p1 bra SKIP;\ncall f, ();\nSKIP: mov.u32 %r1, 1;\nst.global.u32 [%pb], %r1;", {32},
+        {1}, inner + ".func f() {\ncall g, ();\nret;\n}\n");
+    CHECK(counts[4] == 1);
 }

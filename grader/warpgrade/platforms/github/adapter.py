@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.adapter import Adapter, Attempt, Contents, Entry, Export
 from warpgrade.platforms.file_names import is_archive, without_archive_suffix
-from warpgrade.platforms.github import summary, workflow_annotations
+from warpgrade.platforms.github import workflow_annotations
 from warpgrade.platforms.github.git_time import last_commit
 
 _USER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
@@ -57,5 +57,5 @@ ADAPTER = Adapter(
     # Checkouts may be handed in on any platform, so a name says more.
     export=Export(lambda entry: entry.is_checkout, _read, certainty=1),
     account_headings=("github", "githubusername", "githublogin", "githubuser"),
-    formats=(workflow_annotations.FORMAT, summary.FORMAT),
+    formats=(workflow_annotations.FORMAT,),
 )

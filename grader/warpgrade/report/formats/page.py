@@ -9,7 +9,7 @@ def _encode(report: Report) -> bytes:
     from warpgrade.report.html import page  # noqa: PLC0415  only where a page is made
 
     if report.result is not None:
-        return page.render_result(report.result, report.findings, report.folder)
+        return page.render_result(report.result, report.findings, report.folder, report.earlier)
     return page.render_profile(report.profile, report.findings) if report.profile is not None else b""
 
 

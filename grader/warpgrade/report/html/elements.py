@@ -68,7 +68,7 @@ def page(
     width: Literal["narrow", "wide", "full"] = "narrow",
 ) -> bytes:  # fmt: skip
     """Return a whole page. `style` and `script` are ours, never other people's."""
-    style = _read("style.css") + style
+    style = read_style("style.css") + style
     # Should a word ever become markup, it still runs nothing and fetches nothing.
     policy = f"default-src 'none'; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     if script:
@@ -82,5 +82,6 @@ def _hash(content: str) -> str:
 
 
 @lru_cache
-def _read(name: str) -> str:
+def read_style(name: str) -> str:
+    """Return a file of style or script of this folder."""
     return (_HERE / name).read_text(encoding="utf-8")

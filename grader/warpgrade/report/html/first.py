@@ -10,7 +10,7 @@ from warpgrade.report import export
 from warpgrade.report.findings import Finding
 from warpgrade.report.html.elements import Markup, render
 from warpgrade.report.html.parts import WIDTH, show_finding
-from warpgrade.report.html.tests import split_hints
+from warpgrade.report.html.tests import numbers, split_hints
 
 
 def section(result: Result) -> Markup:
@@ -26,4 +26,5 @@ def card(test: TestResult, row: export.Row, findings: Sequence[Finding], files: 
     hints = split_hints(more).hints
     found = [show_finding(one, files) for one in mine[:1]]
     told = split_hints(message)
-    return render("card.html", name=row.name, found=found, text=told.text, hints=[*told.hints, *hints], more=more)
+    return render("card.html", name=row.name, found=found, text=told.text, hints=[*told.hints, *hints], more=more,
+                  numbers=numbers(test))  # fmt: skip

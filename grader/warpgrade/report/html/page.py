@@ -5,42 +5,64 @@ It needs no script: choices are radio buttons, and style shows what is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from warpgrade import __version__
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import clean, one_line
-from warpgrade.report import export, failures, pictures, profile
+from warpgrade.report import export, failures, profile
 from warpgrade.report.findings import Finding
-from warpgrade.report.html import first, kernels, source, tests
+from warpgrade.report.html import (
+    changes,
+    device_rates,
+    first,
+    kernels,
+    roofline,
+    source,
+    tests,
+    time_parts,
+    timeline,
+    versions,
+)  # fmt: skip
 from warpgrade.report.html.elements import Markup, page, render, tag
 from warpgrade.report.html.parts import WIDTH, show_finding
 from warpgrade.running.profile import Collector, Kernel, Profile
 
+_MOST = 1e18  # of anything that is counted
 
-def render_result(result: Result, findings: Sequence[Finding], folder: Path | None) -> bytes:
-    """Return the page of a result, which holds what its reader may see.
+
+def render_result(
+    result: Result, findings: Sequence[Finding], folder: Path | None, earlier: Result | None = None
+) -> bytes:
+    """Return the page of a result, which holds what its reader may see, with what has changed since an earlier one.
 
     folder: where its files are; without one, the page has no source.
     """
-    counted = _count_kernels(launch for test in result.tests for launch in test.launches)
+    counted = _collect(launch for test in result.tests for launch in test.launches).kernels
     sources = list(source.read_submission(folder, [file.name for file in result.submission.files], counted))
     files = {each.name for each in sources}
     body = [first.section(result)]
+    if earlier is not None:
+        body.append(changes.section(earlier, result))
     if result.problem is None:
-        rows = export.rows(result)
+        told = [msgspec.structs.replace(test, message=failures.message(test)) for test in result.tests]
+        rows = export.rows(msgspec.structs.replace(result, tests=told))
         first_name = ""
         if test := next(iter(failures.in_order(result.tests)), None):
             row = rows[result.tests.index(test)]
             first_name = row.name
             body.append(first.card(test, row, findings, files))
-        body.append(tests.section(rows, first_name, folded=True))
-        body += [tag("figure", Markup(svg), tag("figcaption", title, class_="dim"), class_="picture")
-                 for title, svg in pictures.draw_speed(result)]  # fmt: skip
+        body.append(tests.section(rows, first_name, result.tests, folded=True))
+    device = result.device.properties
+    body.append(_charts("Versions", [versions.speed(result.tests), versions.kernels(counted)]))
+    body.append(_charts("On the device", [*_roofline(counted, device), *_timeline(result)]))
     if counted:
         how = "Counted in all tests whose numbers you may see."
-        body.append(kernels.section(counted, how, findings, files))
+        body.append(kernels.section(counted, how, findings, files, device))
     body.append(source.section(sources, findings))
     return _page(export.headline(result), body, str(result.device.properties.get("name") or result.device.requested))
 
@@ -52,10 +74,34 @@ def render_profile(profiled: Profile, findings: Sequence[Finding]) -> bytes:
     files = {each.name for each in sources}
     mistakes = [show_finding(one, files) for one in findings if one.diagnostic.severity != "advice"]
     body = [render("program.html", title=title, errors=[clean(each) for each in profiled.call_errors], found=mistakes)]
+    pictures = [
+        time_parts.run_bars(profiled), timeline.picture(profiled.timeline, "Timeline"),
+        *_roofline(profiled.kernels, profiled.device), versions.kernels(profiled.kernels),
+    ]  # fmt: skip
+    body.append(_charts("On the device", pictures))
     if profiled.kernels:
-        body.append(kernels.section(profiled.kernels, "The times are modelled.", findings, files))
+        how = "The times are modelled."
+        body.append(kernels.section(profiled.kernels, how, findings, files, profiled.device))
     body.append(source.section(sources, findings))
     return _page(title, body, str(profiled.device.get("name", "")))
+
+
+def _charts(title: str, pictures: Sequence[Markup]) -> Markup:
+    shown = [each for each in pictures if each]
+    return render("charts.html", title=title, pictures=shown) if shown else Markup()
+
+
+def _roofline(counted: Sequence[Kernel], device: Mapping[str, Any]) -> Iterator[Markup]:
+    if rates := device_rates.read(device):
+        yield roofline.section(counted, rates)
+
+
+def _timeline(result: Result) -> Iterator[Markup]:
+    """Yield the timeline of the test that has most to show, if there is one with several streams."""
+    seen = [(test.name, _collect(test.launches).timeline) for test in result.tests]
+    name, events = max(seen, key=lambda one: (len({each.stream for each in one[1]}), len(one[1])), default=("", []))
+    if len({each.stream for each in events}) > 1:
+        yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
 
 
 def _page(title: str, body: Sequence[Markup], device: str) -> bytes:
@@ -63,12 +109,23 @@ def _page(title: str, body: Sequence[Markup], device: str) -> bytes:
     return page(title, [*body, foot], style=source.style(), width="wide")
 
 
-def _count_kernels(launches: Iterable[Mapping[str, object]]) -> list[Kernel]:
-    """Return the kernels with their counters; a launch that is not as a device server writes it is left out."""
+def _collect(launches: Iterable[Mapping[str, object]]) -> Profile:
+    """Return what the launches counted; one that is not as a device server writes it is left out."""
     collector = Collector()
     for launch in launches:
+        if not _is_plausible(launch):
+            continue
         try:
             collector.add({"launches": [dict(launch)], "call_errors": [], "diagnostics": [], "clock_ns": 0})
         except (KeyError, TypeError, ValueError, AttributeError):
             continue
-    return collector.finish({}, 0).kernels
+    return collector.finish({}, 0)
+
+
+def _is_plausible(value: object) -> bool:
+    """Tell whether all numbers in a launch are such as a device counts: a stored result may be anybody's."""
+    if isinstance(value, Mapping):
+        return all(map(_is_plausible, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plausible, value))
+    return not isinstance(value, int | float) or 0 <= value < _MOST

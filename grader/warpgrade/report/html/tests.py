@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from warpgrade.report import export
+from warpgrade.grading.result import TestResult
+from warpgrade.machine.text import clean
+from warpgrade.report import checks, export
 from warpgrade.report.html.elements import Markup, render
 
 _MARKS = {"pass": "✓", "partial": "◐", "slow": "○", "fail": "✗", "error": "!", "pending": "…"}
-_CLASSES = {"pass": "good", "partial": "part", "slow": "part", "fail": "bad"}
+_OUTCOMES = {"pass": "pass", "part": "partial", "fail": "fail"}
+_MAX_NUMBERS = 24
+CLASSES = {"pass": "good", "partial": "part", "slow": "part", "fail": "bad"}
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,10 @@ def split_hints(text: str) -> Told:
     return Told("\n".join(line for line in lines if not line.startswith("hint: ")), hints)
 
 
-def section(rows: Sequence[export.Row], first: str, *, folded: bool = False) -> Markup:
-    """Return the table of tests; `first` is the name of the one to begin with.
+def section(
+    rows: Sequence[export.Row], first: str, results: Sequence[TestResult] = (), *, folded: bool = False
+) -> Markup:
+    """Return the table of tests; `first` is the name of the one to begin with. `results` have the numbers of the rows.
 
     folded: what is told of a test unfolds from its first line, there are buttons that filter, and what is told of the
     test to begin with stands above the table.
@@ -37,14 +44,30 @@ def section(rows: Sequence[export.Row], first: str, *, folded: bool = False) -> 
     lost = sum(row.outcome != "pass" for row in rows)
     choices = {"lost": f"with points to gain {lost}"} if lost else {}
     choices |= {"all": f"all {len(rows)}", "kept": f"passed {len(rows) - lost}"}
-    shown = [
+    shown: list[dict[str, Any]] = [
         {
-            "row": row, "mark": _MARKS[row.outcome], "style": _CLASSES.get(row.outcome, "dim"),
+            "row": row, "mark": _MARKS[row.outcome], "style": CLASSES.get(row.outcome, "dim"),
             "first": row.name == first, "told": _tell(row, first, folded=folded),
+            "numbers": numbers(results[place]) if results else {"lost": [], "kept": []},
         }
-        for row in rows
+        for place, row in enumerate(rows)
     ]  # fmt: skip
     return render("tests.html", rows=shown, choices=choices if folded else {})
+
+
+def numbers(test: TestResult) -> dict[str, list[dict[str, str]]]:
+    """Return what a test holds against limits, `lost` and `kept`; what failed first, each number once."""
+    order = ("fail", "part", "pass")
+    rows = [
+        {"name": clean(one.name), "words": clean(one.words), "now": now, "limit": limit,
+         "good": limit.removeprefix(checks.SIGNS["is"]) if one.relation == "is" else good,
+         "outcome": one.outcome, "style": CLASSES[_OUTCOMES[one.outcome]]}
+        for one in sorted(test.checks, key=lambda one: order.index(one.outcome))
+        for now, good, limit in [checks.numbers(one, checks.SIGNS)]
+    ]  # fmt: skip
+    once = [row for place, row in enumerate(rows) if row not in rows[:place]]
+    lost = [row for row in once if row["outcome"] != "pass"]
+    return {"lost": lost[:_MAX_NUMBERS], "kept": once[len(lost) :][:_MAX_NUMBERS]}
 
 
 def _tell(row: export.Row, first: str, *, folded: bool) -> Told:

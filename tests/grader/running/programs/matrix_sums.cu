@@ -1,5 +1,5 @@
 // What tensor cores give for fixed pseudo-random operands: a line is the hash of 2,048 sums, or where wmma has put an
-// element of a matrix. matrix_sums.h100.txt is what an H100 printed; the virtual GPU must print the same.
+// element of a matrix. matrix_sums.h100.txt has digests of what an H100 printed; the virtual GPU must print the same.
 #include <cuda_fp16.h>
 #include <mma.h>
 

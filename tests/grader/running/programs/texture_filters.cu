@@ -1,6 +1,6 @@
 // What a texture unit gives for linearly filtered fetches of pseudo-random texels at pseudo-random places, ties of the
-// rounded position among them: a line is the hash of 1,024 results. texture_filters.h100.txt is what an H100 printed;
-// the virtual GPU must print the same.
+// rounded position among them: a line is the hash of 1,024 results. texture_filters.h100.txt has digests of what an H100
+// printed; the virtual GPU must print the same.
 #include <cuda_runtime.h>
 
 #include <cstdint>
