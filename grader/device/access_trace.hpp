@@ -23,14 +23,15 @@ struct TracedAccess {
     std::uint32_t warp = 0;       // in the block
     std::uint32_t units = 0;      // sectors of global memory or wavefronts of shared memory, as counted
     std::uint32_t conflicts = 0;  // the wavefronts that are bank conflicts
-    // Of each active lane's first byte: from the array's beginning, or in the block's shared memory.
+    // Of each active lane's first byte, from the array's beginning.
     std::vector<std::uint64_t> offsets;
 };
 
 // An allocation of global memory or a variable of shared memory.
 struct TracedArray {
+    static constexpr std::uint64_t line_bytes = 128;
     MemoryPlace memory;
-    std::uint64_t begin = 0;  // of a shared variable, in the block's shared memory
+    std::uint64_t begin = 0;  // of a shared variable in the block's shared memory, else in a line of the cache
 };
 
 struct AccessTrace {

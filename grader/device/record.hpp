@@ -41,7 +41,7 @@ struct LaunchRecord {
     std::optional<Counters> counters;
     std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed the most
     std::optional<double> start_ns, duration_ns;
-    std::vector<LineCounters> lines;  // ordered by file and line; only with line information
+    std::vector<LineCounters> lines;   // ordered by file and line; only with line information
     std::optional<AccessTrace> trace;  // only if it was asked for
     int error_code = 0;
     std::string error;

@@ -75,23 +75,23 @@ json steps_json(const std::vector<std::uint64_t>& offsets) {
 }
 
 json trace_json(const AccessTrace& trace) {
-    json lines = json::array(), arrays = json::array(), list = json::array();
+    json lines = json::array(), arrays = json::array(), accesses = json::array();
     for (const SourcePlace& line : trace.lines) lines.push_back({{"file", shorten(line.file)}, {"line", line.line}});
     for (const TracedArray& array : trace.arrays)
         arrays.push_back({{"memory", memory_json(array.memory)}, {"begin", array.begin}});
     for (const TracedAccess& one : trace.accesses)
-        list.push_back({{"kind", access_kinds[static_cast<std::size_t>(one.kind)]},
-                        {"space", access_spaces[static_cast<std::size_t>(one.space)]},
-                        {"bytes", one.bytes},
-                        {"mask", one.mask},
-                        {"line", one.line},
-                        {"array", one.array},
-                        {"block", one.block},
-                        {"warp", one.warp},
-                        {"units", one.units},
-                        {"conflicts", one.conflicts},
-                        {"offsets", steps_json(one.offsets)}});
-    return {{"lines", std::move(lines)}, {"arrays", std::move(arrays)}, {"list", std::move(list)}};
+        accesses.push_back({{"kind", access_kinds[static_cast<std::size_t>(one.kind)]},
+                            {"space", access_spaces[static_cast<std::size_t>(one.space)]},
+                            {"bytes", one.bytes},
+                            {"mask", one.mask},
+                            {"line", one.line},
+                            {"array", one.array},
+                            {"block", one.block},
+                            {"warp", one.warp},
+                            {"units", one.units},
+                            {"conflicts", one.conflicts},
+                            {"offsets", steps_json(one.offsets)}});
+    return {{"lines", std::move(lines)}, {"arrays", std::move(arrays)}, {"accesses", std::move(accesses)}};
 }
 
 }  // namespace
@@ -102,29 +102,30 @@ json to_json(const LaunchRecord& record) {
         lines.push_back(
             {{"file", shorten(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
     const LaunchConfig& config = record.config;
-    json result = {{"kernel", shorten(record.kernel)},
-            {"name", shorten(record.demangled)},
-            {"grid", dim_json(config.grid)},
-            {"block", dim_json(config.block)},
-            {"dynamic_shared_bytes", config.dynamic_shared_bytes},
-            {"static_shared_bytes", record.static_shared_bytes},
-            {"registers_per_thread", record.registers_per_thread},
-            {"stream", config.stream},
-            {"cooperative", config.cooperative},
-            {"start_ns", number(record.start_ns)},
-            {"duration_ns", number(record.duration_ns)},
-            {"occupancy",
-             {{"theoretical", number(record.occupancy.theoretical)},
-              {"achieved", number(record.occupancy.achieved)},
-              {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
-              {"limiter", record.occupancy.limiter}}},
-            {"part_of_result", record.part_of_result},
-            {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
-            {"most_block_instructions", record.most_block_instructions},
-            {"lines", std::move(lines)},
-            {"error", record.error_code == 0 ? json(nullptr)
-                                             : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
-    if (record.trace) result["accesses"] = trace_json(*record.trace);
+    json result = {
+        {"kernel", shorten(record.kernel)},
+        {"name", shorten(record.demangled)},
+        {"grid", dim_json(config.grid)},
+        {"block", dim_json(config.block)},
+        {"dynamic_shared_bytes", config.dynamic_shared_bytes},
+        {"static_shared_bytes", record.static_shared_bytes},
+        {"registers_per_thread", record.registers_per_thread},
+        {"stream", config.stream},
+        {"cooperative", config.cooperative},
+        {"start_ns", number(record.start_ns)},
+        {"duration_ns", number(record.duration_ns)},
+        {"occupancy",
+         {{"theoretical", number(record.occupancy.theoretical)},
+          {"achieved", number(record.occupancy.achieved)},
+          {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
+          {"limiter", record.occupancy.limiter}}},
+        {"part_of_result", record.part_of_result},
+        {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
+        {"most_block_instructions", record.most_block_instructions},
+        {"lines", std::move(lines)},
+        {"error", record.error_code == 0 ? json(nullptr)
+                                         : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
+    if (record.trace) result["trace"] = trace_json(*record.trace);
     return result;
 }
 

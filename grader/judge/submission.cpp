@@ -30,7 +30,7 @@ std::unique_ptr<DeviceServer> start_device(Program::Role role) {
     if (current.options.device_server.empty()) return nullptr;
     if (role == Program::Role::baseline) {
         Options untraced = current.options;
-        untraced.trace_accesses = false;
+        untraced.trace_accesses.clear();
         return std::make_unique<DeviceServer>(untraced, "baseline", DeviceServer::ReplayDevice::none);
     }
     if (current.idle_device) return std::move(current.idle_device);

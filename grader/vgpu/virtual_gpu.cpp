@@ -350,8 +350,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.images = &images_;
     limits.checks = options_.checks;
     limits.note_accesses = note_accesses_;
-    limits.trace_accesses =
-        options_.trace_accesses && traced_.size() < max_traced && traced_.insert(info.name).second;
+    limits.trace_accesses = options_.trace_accesses && traced_.size() < max_traced && traced_.insert(info.name).second;
     if (options_.origin) {
         limits.writer = launches_ =
             static_cast<device::WriterTag>(std::min<unsigned>(launches_ + 1u, device::writer::last_launch));

@@ -23,8 +23,8 @@ struct LaunchResult {
     device::Counters counters;
     std::vector<device::LineCounters> lines;
     std::optional<device::AccessTrace> trace;  // if it is wanted
-    Traffic traffic;  // for the timing model
-    Spread spread;    // the same
+    Traffic traffic;                           // for the timing model
+    Spread spread;                             // the same
     std::uint64_t most_block_instructions = 0;
     device::PrintedText printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "vgpu/exec/grid.hpp"
+#include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -9,14 +10,14 @@ namespace {
 device::TracedArray describe_array(const Launch& launch, const GlobalMemory& memory, const LoggedAccess& one) {
     if (one.space == LoggedAccess::Space::global) {
         const auto known = memory.known(one.base);
-        return {known ? known->place : device::MemoryPlace{}, 0};
+        return {known ? known->place : device::MemoryPlace{}, one.base % device::TracedArray::line_bytes};
     }
     device::TracedArray array;
     array.begin = one.base;
     if (const SharedRange* range = launch.shared.find(one.base, one.base, 1)) {
         array.memory.bytes = range->bytes;
         array.memory.variable = range->variable != nullptr;
-        array.memory.name = range->variable ? range->variable->name : "dynamic shared memory";
+        array.memory.name = range->variable ? variable_name(range->variable->name) : "dynamic shared memory";
     }
     return array;
 }
@@ -35,11 +36,10 @@ void Grid::collect_trace() {
         const auto [array, new_array] =
             arrays.try_emplace({one.space, one.base}, static_cast<std::uint32_t>(trace.arrays.size()));
         if (new_array) trace.arrays.push_back(describe_array(launch_, memory_, one));
-        device::TracedAccess access{one.kind,      one.space, one.bytes, one.mask,  line->second,
-                                    array->second, one.block, one.warp,  one.units, one.conflicts,
-                                    {}};
-        const std::uint64_t origin = one.space == LoggedAccess::Space::global ? one.base : 0;
-        for_active(one.mask, [&](unsigned l) { access.offsets.push_back(one.address[l] - origin); });
+        device::TracedAccess access{one.kind,     one.space,     one.bytes, one.mask,
+                                    line->second, array->second, one.block, one.warp,
+                                    one.units,    one.conflicts, {}};
+        for_active(one.mask, [&](unsigned l) { access.offsets.push_back(one.address[l] - one.base); });
         trace.accesses.push_back(std::move(access));
     }
 }

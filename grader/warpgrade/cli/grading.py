@@ -16,6 +16,7 @@ from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, 
 from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.course import course as courses
 from warpgrade.course.course import Course
+from warpgrade.findings.accesses import Traces
 from warpgrade.grading import course_points, grade
 from warpgrade.grading.result import Result
 from warpgrade.grading.submission import Submission
@@ -144,9 +145,11 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
         outlets.publish(Report(result=course_points.annotate_single(course, refused)))
         raise
+    traces = outlets.new_traces()
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = course_points.annotate_single(course, grade.grade(layout, lab, submission, options, progress.say))
-    _publish(outlets, submission, graded, course)
+        graded = grade.grade(layout, lab, submission, options, progress.say, traces=traces)
+    graded = course_points.annotate_single(course, graded)
+    _publish(outlets, submission, graded, course, traces)
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
@@ -165,11 +168,12 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
 
     def graded(submission: Submission, options: grade.Options, on_first: grade.OnFirst) -> Result:
         shown = console(stderr=True)
+        traces = outlets.new_traces()
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
-            found = grade.grade(layout, lab, submission, options, progress.say, on_first)
+            found = grade.grade(layout, lab, submission, options, progress.say, on_first, traces=traces)
         found = course_points.annotate_single(course, found)
-        _publish(outlets, submission, found, course)
+        _publish(outlets, submission, found, course, traces)
         return found
 
     def prepare() -> None:
@@ -183,11 +187,14 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
     return session.run()
 
 
-def _publish(outlets: Outlets, submission: Submission, graded: Result, course: Course | None) -> None:
+def _publish(
+    outlets: Outlets, submission: Submission, graded: Result, course: Course | None, traces: Traces | None
+) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.result_findings(graded)]
     leaderboard = course is not None and course.file.policy.leaderboard
-    outlets.publish(Report(found, submission.folder, result=graded, leaderboard=leaderboard))
+    recorded = traces.kept if traces else None
+    outlets.publish(Report(found, submission.folder, result=graded, traces=recorded, leaderboard=leaderboard))
 
 
 def _print(graded: Result, display: _Display) -> None:

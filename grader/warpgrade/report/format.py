@@ -12,6 +12,7 @@ from typing import Any, Literal
 import click
 
 from warpgrade.course.course import Course
+from warpgrade.findings.accesses import TracedLaunch
 from warpgrade.grading.result import Result
 from warpgrade.machine.files import check_writable, write
 from warpgrade.report.findings import Finding
@@ -26,6 +27,7 @@ class Report:
     """What there is to hand on; `folder` is where the files lie that the findings name.
 
     earlier: a result of the same student, for formats that tell what has changed since.
+    traces: accesses that were recorded, with the user's own lines; None where nobody asked for them.
     leaderboard: whether the course wants speed-ups on the platform's leaderboard.
     """
 
@@ -34,6 +36,7 @@ class Report:
     result: Result | None = None
     profile: Profile | None = None
     earlier: Result | None = None
+    traces: Sequence[TracedLaunch] | None = None
     leaderboard: bool = False
 
     @cached_property
@@ -63,7 +66,8 @@ class Format:
 
     `write` gets what the option says, None if nothing. `check` gets the same before the work, and raises BadInput.
     `whole`: it gets the result with all of hidden tests, for files that whoever grades keeps; every other format gets
-    what students may see. `by_line`: it shows a program's counters by source line. `write_instead`, before the work,
+    what students may see. `by_line`: it shows a program's counters by source line. `traced`: it shows
+    accesses that the device records for it. `write_instead`, before the work,
     writes what the platform is to show where the course does not let a submission be graded, and returns why; "" if it
     is graded.
     """
@@ -74,12 +78,13 @@ class Format:
     check: Callable[[Any], None] = _any
     whole: bool = False
     by_line: bool = False
+    traced: bool = False
     write_instead: Callable[[Any, Course], str] = _nothing_instead
 
 
 def file_format(
     reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes], *, whole: bool = False,
-    by_line: bool = False,
+    by_line: bool = False, traced: bool = False,
 ) -> Format:  # fmt: skip
     """Return a format whose option names the file to write; - is stdout."""
 
@@ -91,4 +96,6 @@ def file_format(
         if name is not None:
             write(name, option, encode(report))
 
-    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole, by_line)
+    return Format(
+        reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole, by_line, traced
+    )
