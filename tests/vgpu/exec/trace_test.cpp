@@ -50,7 +50,7 @@ const std::string strided_load = "mul.wide.u32 %l1, %t, 128;\nadd.s64 %l1, %l1, 
 }  // namespace
 
 TEST_CASE("an access is recorded with its line, array, lanes and sectors") {
-    const auto found = trace(strided_load + "\nsetp.lt.u32 %p1, %t, 3;\n@%p1 st.global.u32 [%pb+64], %r1;");
+    const auto found = trace(strided_load + "\nsetp.lt.u32 %p1, %t, 3;\n@%p1 st.global.u32 [%pb+88], %r1;");
     REQUIRE(found.accesses.size() == 2);
     const auto &load = found.accesses[0], &store = found.accesses[1];
     CHECK(load.kind == TracedAccess::Kind::load);
@@ -65,7 +65,7 @@ TEST_CASE("an access is recorded with its line, array, lanes and sectors") {
     CHECK(store.kind == TracedAccess::Kind::store);
     CHECK(store.mask == 7);
     CHECK(store.units == 2);
-    CHECK(store.offsets == std::vector<std::uint64_t>{64, 68, 72});
+    CHECK(store.offsets == std::vector<std::uint64_t>{88, 92, 96});
     CHECK(found.lines.at(store.line).line == 5);
     CHECK(store.array != load.array);
 }

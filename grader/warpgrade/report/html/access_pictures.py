@@ -12,7 +12,7 @@ from warpgrade.report.html.elements import tag
 
 _LINE_BYTES, _SECTOR_BYTES, _BANKS, _WORD = 128, 32, 32, 4
 _LEFT, _BYTE = 80, 2.5  # where lines of 128 bytes begin, and how wide a byte is
-_BANK_LEFT, _BANK_WIDTH, _LANE_TOP, _LANE_HEIGHT = 28, 11, 12, 7
+_BANK_LEFT, _BANK_WIDTH, _LANE_TOP, _LANE_HEIGHT = 34, 11, 12, 7
 _WORD_HEIGHT, _MAX_HEIGHT = 1.5, 48  # in the bars below
 
 
@@ -41,14 +41,14 @@ def _sectors(
         top, first = at * high, row * _LINE_BYTES
         index = max(0, -(-(first - begin) // element))
         parts.append(svg.text(0, top + high - 2, svg.shorten(f"{svg.shorten(name, 8)}[{index}]", 17), style="small"))
-        parts.append(svg.box(_LEFT, top, _LINE_BYTES * _BYTE, high - 1, "line"))
-        parts += [
-            svg.box(_LEFT + (sector * _SECTOR_BYTES - first) * _BYTE, top, _SECTOR_BYTES * _BYTE, high - 1, "sector")
-            for sector in sorted(sectors) if sector * _SECTOR_BYTES // _LINE_BYTES == row
-        ]  # fmt: skip
+        whole = range(first // _SECTOR_BYTES, (first + _LINE_BYTES) // _SECTOR_BYTES)
+        boxes = {each: (_LEFT + (each * _SECTOR_BYTES - first) * _BYTE, top, _SECTOR_BYTES * _BYTE, high - 1)
+                 for each in whole}  # fmt: skip
+        parts += [svg.box(*boxes[each], "sector") for each in whole if each in sectors]
         for place, mine in sorted(cells.items()):
             if place // _LINE_BYTES == row:
                 parts += _cell(_LEFT + (place - first) * _BYTE, top, access.bytes * _BYTE, high - 1, mine)
+        parts += [svg.box(*boxes[each], "line") for each in whole]
     moved, used = access.units * _SECTOR_BYTES, len(cells) * access.bytes
     verb = "fetched" if access.kind == "load" else "written" if access.kind == "store" else "updated"
     words = f"{_count(access.units, 'sector')} {verb}: {moved:,} bytes, {used:,} of them used"
@@ -62,7 +62,8 @@ def _cell(left: float, top: float, width: float, high: float, lanes: Sequence[in
     if width < _WORD * _BYTE:
         return [cell]
     told = str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
-    return [cell, svg.text(left + width / 2, top + high / 2 + 2.5, told, anchor="middle", style="lane")]
+    return [cell, svg.text(left + width / 2, top + high / 2 + 2.5, told, anchor="middle",
+                          style="lane" if len(told) < 3 else "lane many")]  # fmt: skip
 
 
 def _banks(lanes: Sequence[tuple[int, int]], access: Access) -> tuple[list[Markup], float, str]:
@@ -90,13 +91,14 @@ def _banks(lanes: Sequence[tuple[int, int]], access: Access) -> tuple[list[Marku
             kind = "conflict" if count[bank] > ideal else "broadcast" if len(readers[word]) > 1 else "alone"
             marks.append(_mark(lane, bank, kind))
     bottom = _LANE_TOP + WARP * _LANE_HEIGHT
-    parts = [svg.text(0, _LANE_TOP - 3, "lane", style="small")]
+    parts = [svg.text(0, _LANE_TOP - 3, "bank", style="small")]
     parts += [svg.text(_BANK_LEFT + (bank + 0.5) * _BANK_WIDTH, _LANE_TOP - 3, told, anchor="middle", style="small")
-              for bank, told in ((0, "bank 0"), (8, "8"), (16, "16"), (24, "24"), (31, "31"))]  # fmt: skip
+              for bank, told in ((0, "0"), (8, "8"), (16, "16"), (24, "24"), (31, "31"))]  # fmt: skip
     for lane in range(0, WARP, 8):
         top = _LANE_TOP + lane * _LANE_HEIGHT
-        parts.append(svg.text(0, top + _LANE_HEIGHT, str(lane), style="small"))
-        parts.append(svg.box(_BANK_LEFT, top, _BANKS * _BANK_WIDTH, 8 * _LANE_HEIGHT - 1, "line"))
+        parts.append(svg.text(0, top + _LANE_HEIGHT, f"lane {lane}", style="small"))
+        parts += [svg.box(_BANK_LEFT + bank * _BANK_WIDTH, top, 8 * _BANK_WIDTH, 8 * _LANE_HEIGHT, "line")
+                  for bank in range(0, _BANKS, 8)]  # fmt: skip
     parts += marks
     parts.append(svg.text(0, bottom + 9, "words", style="small"))
     bars = [min(each * _WORD_HEIGHT, _MAX_HEIGHT) for each in words]

@@ -35,17 +35,18 @@ function sectors(site, access, lanes) {
     const top = at * high, first = row * 128;
     const index = Math.max(0, Math.ceil((first - site.begin) / size));
     parts.push(text(0, top + high - 2, shorten(`${shorten(site.name, 8)}[${index}]`, 17), "small"));
-    parts.push(box(80, top, 320, high - 1, "line"));
-    for (const sector of moved)
-      if (Math.floor(sector / 4) === row) parts.push(box(80 + (sector * 32 - first) * 2.5, top, 80, high - 1, "sector"));
+    const whole = [0, 1, 2, 3], sector = (each, style) => box(80 + each * 80, top, 80, high - 1, style);
+    parts.push(...whole.filter(each => moved.includes(row * 4 + each)).map(each => sector(each, "sector")));
     for (const place of sorted(cells.keys())) {
       if (Math.floor(place / 128) !== row) continue;
       const x = 80 + (place - first) * 2.5, width = site.bytes * 2.5, mine = cells.get(place);
       const fill = `hsl(${mine[0] * 10} 65% 65%)`;
       parts.push(element("rect", { x, y: top, width, height: high - 1, fill, class: "cell" }));
       const told = mine.length === 1 ? String(mine[0]) : `${mine.length}×`;
-      if (width >= 10) parts.push(text(x + width / 2, top + high / 2 + 2.5, told, "lane", "middle"));
+      const style = told.length < 3 ? "lane" : "lane many";
+      if (width >= 10) parts.push(text(x + width / 2, top + (high - 1) / 2 + 2.5, told, style, "middle"));
     }
+    parts.push(...whole.map(each => sector(each, "line")));
   });
   const verb = { load: "fetched", store: "written", atomic: "updated" }[site.kind];
   const [all, used] = [access[1] * 32, cells.size * site.bytes].map(bytes => bytes.toLocaleString("en-US"));
@@ -64,22 +65,24 @@ function banks(site, access, lanes) {
     for (const word of readers.keys()) ++here[word % 32], ++words[word % 32];
     for (const mine of readers.values()) broadcast += mine.length > 1;
     for (const [lane, word] of needed) {
-      const bank = word % 32, x = 28 + bank * 11, y = 12 + lane * 7;
+      const bank = word % 32, x = 34 + bank * 11, y = 12 + lane * 7;
       if (here[bank] > ideal) bad.add(bank);
       if (here[bank] > ideal) marks.push(box(x + 1.5, y + 0.5, 8, 5, "conflict"));
       else marks.push(element("circle", { cx: x + 5.5, cy: y + 3, r: 2.5,
         class: readers.get(word).length > 1 ? "broadcast" : "alone" }));
     }
   }
-  const parts = [text(0, 9, "lane", "small")], bottom = 236;
+  const parts = [text(0, 9, "bank", "small")], bottom = 236;
   for (const bank of [0, 8, 16, 24, 31])
-    parts.push(text(28 + (bank + 0.5) * 11, 9, bank ? String(bank) : "bank 0", "small", "middle"));
-  for (let lane = 0; lane < 32; lane += 8)
-    parts.push(text(0, 19 + lane * 7, String(lane), "small"), box(28, 12 + lane * 7, 352, 55, "line"));
+    parts.push(text(34 + (bank + 0.5) * 11, 9, String(bank), "small", "middle"));
+  for (const lane of [0, 8, 16, 24]) {
+    parts.push(text(0, 19 + lane * 7, `lane ${lane}`, "small"));
+    for (const bank of [0, 8, 16, 24]) parts.push(box(34 + bank * 11, 12 + lane * 7, 88, 56, "line"));
+  }
   parts.push(...marks, text(0, bottom + 9, "words", "small"));
   const bars = words.map(many => Math.min(many * 1.5, 48));
   bars.forEach((bar, bank) => {
-    if (bar) parts.push(box(29 + bank * 11, bottom + 2, 9, bar, bad.has(bank) ? "conflict" : "bar"));
+    if (bar) parts.push(box(35 + bank * 11, bottom + 2, 9, bar, bad.has(bank) ? "conflict" : "bar"));
   });
   let told = `${count(access[1], "wavefront")}, `;
   told += access[2] ? `${access[2].toLocaleString("en-US")} of them for bank conflicts` : "no bank conflict";

@@ -53,9 +53,10 @@ class Site:
         return f"{place}{self.kind} of {self.name or default}"
 
     @property
-    def units(self) -> int:
-        """How many sectors or wavefronts all its accesses take."""
-        return sum(one.units for accesses in self.warps.values() for one in accesses)
+    def cost(self) -> tuple[int, int]:
+        """How many sectors or wavefronts all its accesses take, and how many elements they touch."""
+        all_ = [one for accesses in self.warps.values() for one in accesses]
+        return sum(one.units for one in all_), sum(len({place for _, place in one.lanes()}) for one in all_)
 
 
 def section(traces: Sequence[TracedLaunch] | None) -> Markup:
@@ -69,7 +70,7 @@ def section(traces: Sequence[TracedLaunch] | None) -> Markup:
     groups = []
     for space in ("global", "shared"):
         viewers = [
-            _viewer(data, at, sites, max(mine, key=lambda site: site.units))
+            _viewer(data, at, sites, max(reversed(mine), key=lambda site: site.cost))
             for at, (_, sites) in enumerate(launches[:shown])
             if (mine := [site for site in sites if site.space == space])
         ]
@@ -112,7 +113,7 @@ def _describe(launch: TracedLaunch, sites: Sequence[Site], most: int) -> dict[st
 
     name = shorten(profile.short_name(launch.name), 60)
     return {
-        "title": clean(f"{name}: {shape(launch.grid)} blocks of {shape(launch.block)} threads"),
+        "title": clean(f"{name}, grid {shape(launch.grid)}, block {shape(launch.block)}"),
         "sites": [
             {
                 "title": site.title, "source": shorten(site.place.source.strip(), _WIDTH), "name": site.name,
