@@ -9,6 +9,7 @@ from playwright.sync_api import Locator
 
 from browser.made_pages import PAGES, traces
 from browser.opened_page import Opener
+from warpgrade.findings.accesses import Access
 from warpgrade.report.html import access_pictures
 
 # What is in an SVG element, as the browser writes it.
@@ -17,15 +18,17 @@ return one.content.firstChild.innerHTML }"
 
 
 def drawn_by_python() -> Iterator[tuple[str, str]]:
-    """Yield pictures and words as a reader meets them: each launch, each line, each warp, each access."""
+    """Yield pictures and words as a reader meets them: each launch, line and warp, from the costliest access on."""
     for launch in traces("toy.cu"):
-        sites: dict[tuple[object, ...], list[tuple[str, str]]] = {}
-        for one in sorted(launch.trace.accesses, key=lambda one: (one.block, one.warp)):
-            array = launch.trace.arrays[one.array]
+        sites: dict[tuple[object, ...], dict[int, list[Access]]] = {}
+        for one in launch.trace.accesses:
             key = (one.line, one.array, one.kind, one.space, one.bytes)
-            sites.setdefault(key, []).append(access_pictures.draw(array.memory.name, array.begin, one))
-        for pictures in sites.values():
-            yield from pictures
+            sites.setdefault(key, {}).setdefault(one.warp, []).append(one)
+        for accesses in (each for warps in sites.values() for each in warps.values()):
+            first = max(range(len(accesses)), key=lambda at: accesses[at].units)
+            for one in accesses[first:] + accesses[:first]:
+                array = launch.trace.arrays[one.array]
+                yield access_pictures.draw(array.memory.name, array.begin, one)
 
 
 def options(select: Locator) -> list[str]:

@@ -96,6 +96,13 @@ def test_the_costliest_line_of_each_kernel_stands_there_and_the_script_knows_all
     assert data[0]["sites"][0]["warps"][0]["list"][1] == [0xFFFFFFFF, 32, 0, 4, 4096, 32]
 
 
+def test_of_a_lines_accesses_the_costliest_stands_there() -> None:
+    both = [access(0, 0, [(0, 0, 32)], 1), access(0, 0, [(0, 4096, 32)], 32), access(0, 0, [(4, 4096, 32)], 32)]
+    shown = accesses.section(kept(traced(accesses=both)))
+    assert "32 sectors fetched: 1,024 bytes, 128 of them used" in shown
+    assert "block 0, warp 0, access 2 of 3" in shown
+
+
 def test_what_would_be_too_much_is_left_out_and_said() -> None:
     scattered = [access(0, 0, [(97 * lane * lane + at, 0, 1) for lane in range(32)], 32, block=at) for at in range(288)]
     launches = [traced(f"kernel{at}", accesses=scattered) for at in range(12)]

@@ -93,8 +93,9 @@ function banks(site, access, lanes) {
 for (const viewer of document.querySelectorAll("[data-viewer]")) {
   const find = selector => viewer.querySelector(selector), picture = find("svg"), play = find("[data-play]");
   const [launch, line, warp] = ["launch", "line", "warp"].map(name => find(`[data-choice=${name}]`));
-  let at = 0, timer = 0;
   const site = () => launches[launch.value].sites[line.value], list = () => site().warps[warp.value].list;
+  const costliest = () => list().reduce((most, one, place) => one[1] > list()[most][1] ? place : most, 0);
+  let at = costliest(), timer = 0;
   const fill = (select, titles) => select.replaceChildren(...titles.map((title, value) => new Option(title, value)));
   function show() {
     const chosen = site(), access = list()[at], lanes = lanesOf(chosen, access);
@@ -120,10 +121,10 @@ for (const viewer of document.querySelectorAll("[data-viewer]")) {
   }
   viewer.addEventListener("change", event => {
     stop();
-    at = 0;
     const titles = values => values.map(value => value.title);
     if (event.target === launch) fill(line, titles(launches[launch.value].sites));
     if (event.target !== warp) fill(warp, titles(site().warps));
+    at = costliest();
     show();
   });
   viewer.addEventListener("keydown", event => {

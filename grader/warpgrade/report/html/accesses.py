@@ -133,16 +133,17 @@ def _flat(one: Access) -> list[int]:
 
 
 def _viewer(data: Sequence[dict[str, Any]], launch: int, sites: Sequence[Site], site: Site) -> dict[str, Any]:
-    """Return a viewer that shows the first access of the site."""
+    """Return a viewer that shows what took most of the first warp's accesses, the first of these."""
     at = sites.index(site)
-    warp = next(iter(site.warps.values()))
-    picture, words = access_pictures.draw(site.name, site.array.begin, warp[0])
     shown = data[launch]["sites"][at]
+    warp = next(iter(site.warps.values()))[: len(shown["warps"][0]["list"])]
+    costliest = max(warp, key=lambda one: one.units)
+    picture, words = access_pictures.draw(site.name, site.array.begin, costliest)
     return {
         "launch": launch, "site": at, "picture": picture, "words": words,
         "launches": [each["title"] for each in data], "sites": [each["title"] for each in data[launch]["sites"]],
         "warps": [each["title"] for each in shown["warps"]], "title": shown["title"], "source": shown["source"],
-        "count": len(shown["warps"][0]["list"]),
+        "at": warp.index(costliest), "count": len(warp),
     }  # fmt: skip
 
 
