@@ -114,6 +114,7 @@ for (const viewer of document.querySelectorAll("[data-viewer]")) {
     clearInterval(timer);
     timer = 0;
     play.textContent = "play";
+    find(".words").setAttribute("aria-live", "polite");
   }
   function step(by) {
     at = (at + by + list().length) % list().length;
@@ -139,6 +140,7 @@ for (const viewer of document.querySelectorAll("[data-viewer]")) {
   play.addEventListener("click", () => {
     if (timer) return stop();
     play.textContent = "stop";
+    find(".words").setAttribute("aria-live", "off");  // nobody could follow
     timer = setInterval(() => step(1), 700);
   });
   find(".controls").hidden = false;
