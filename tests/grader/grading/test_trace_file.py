@@ -10,7 +10,7 @@ from traced_launches import traced
 
 from warpgrade.findings.accesses import Traces
 from warpgrade.grading import grade, trace_file
-from warpgrade.grading.result import Result
+from warpgrade.grading.result import Result, Seconds
 from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
@@ -27,7 +27,7 @@ def graded(name: str, traces: Traces | None) -> Result:
 def without_times(result: Result) -> bytes:
     tests = [msgspec.structs.replace(test, seconds=0) for test in result.tests]
     return msgspec.json.encode(
-        msgspec.structs.replace(result, tests=tests, started_at="", seconds=grade.Seconds(build=0, judge=0), used=None)
+        msgspec.structs.replace(result, tests=tests, started_at="", seconds=Seconds(build=0, judge=0), used=None)
     )
 
 
