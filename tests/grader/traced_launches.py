@@ -28,6 +28,7 @@ def traced(name: str = "v0", file: str = "toy.cu", accesses: list[dict[str, Any]
             *(access(1, 0, [(4096 * k, 4, 32)], 4, warp=warp) for warp in (0, 1) for k in range(2)),
             access(1, 0, [(0, 4, 7)], 1, mask=127, kind="store"),
             access(1, 0, [(0, 0, 32)], 1),
+            access(1, 0, [(64, 0, 1)], 1, mask=1, kind="atomic"),
             access(1, 1, [(0, 128, 32)], 32, conflicts=31, **shared),
             access(1, 1, [(0, 132, 32)], 1, **shared),
             access(1, 1, [(0, 0, 16), (64, 0, 16)], 1, **shared),

@@ -134,4 +134,4 @@ def _count(number: int, what: str) -> str:
 
 
 def _active(lanes: Sequence[tuple[int, int]]) -> str:
-    return "" if len(lanes) == WARP else f"; {len(lanes)} of 32 lanes take part"
+    return "" if len(lanes) == WARP else f"; {len(lanes)} of 32 lanes take{'s' if len(lanes) == 1 else ''} part"

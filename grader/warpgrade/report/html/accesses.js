@@ -100,7 +100,8 @@ for (const viewer of document.querySelectorAll("[data-viewer]")) {
   function show() {
     const chosen = site(), access = list()[at], lanes = lanesOf(chosen, access);
     const [parts, height, told] = (chosen.space === "shared" ? banks : sectors)(chosen, access, lanes);
-    const words = lanes.length < 32 ? `${told}; ${lanes.length} of 32 lanes take part` : told;
+    const words = lanes.length === 32 ? told :
+      `${told}; ${lanes.length} of 32 lanes take${lanes.length === 1 ? "s" : ""} part`;
     picture.replaceChildren(...parts);
     picture.setAttribute("viewBox", `0 0 400 ${height}`);
     picture.setAttribute("aria-label", words);
