@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/access_trace.hpp"
 #include "device/device.hpp"
 
 namespace warpgrade::device {
@@ -47,8 +48,9 @@ struct LaunchRecord {
     std::optional<Counters> counters;
     std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed the most
     std::optional<double> start_ns, duration_ns;
-    std::vector<LineCounters> lines;  // ordered by file and line; only with line information
-    std::vector<CauseCost> costs;     // those that are worth mentioning; only with advice
+    std::vector<LineCounters> lines;   // ordered by file and line; only with line information
+    std::vector<CauseCost> costs;      // those that are worth mentioning; only with advice
+    std::optional<AccessTrace> trace;  // only if it was asked for
     int error_code = 0;
     std::string error;
     bool part_of_result = true;                    // set by the judge from OriginVerdict::not_part

@@ -44,6 +44,58 @@ std::string shorten(std::string_view text) {
     return text.size() <= max_string_bytes ? std::string(text) : std::string(text.substr(0, max_string_bytes)) + "…";
 }
 
+namespace {
+
+constexpr const char* severities[] = {"error", "warning", "advice"};
+constexpr const char* access_kinds[] = {"load", "store", "atomic"};
+constexpr const char* access_spaces[] = {"global", "shared"};
+
+json place_json(const SourcePlace& place) {
+    return {{"file", shorten(place.file)}, {"line", place.line}, {"code", place.code}};
+}
+
+json memory_json(const MemoryPlace& memory) {
+    return {{"name", shorten(memory.name)},
+            {"variable", memory.variable},
+            {"bytes", memory.bytes},
+            {"allocated", place_json(memory.allocated)}};
+}
+
+// Triples of first, step and count: lanes that are one after the other are often as far apart as the two before them.
+json steps_json(const std::vector<std::uint64_t>& offsets) {
+    json steps = json::array();
+    for (std::size_t i = 0; i < offsets.size();) {
+        std::size_t end = i + 1;
+        const auto step = static_cast<std::int64_t>(end < offsets.size() ? offsets[end] - offsets[i] : 0);
+        while (end < offsets.size() && static_cast<std::int64_t>(offsets[end] - offsets[end - 1]) == step) ++end;
+        steps.push_back({offsets[i], step, end - i});
+        i = end;
+    }
+    return steps;
+}
+
+json trace_json(const AccessTrace& trace) {
+    json lines = json::array(), arrays = json::array(), accesses = json::array();
+    for (const SourcePlace& line : trace.lines) lines.push_back({{"file", shorten(line.file)}, {"line", line.line}});
+    for (const TracedArray& array : trace.arrays)
+        arrays.push_back({{"memory", memory_json(array.memory)}, {"begin", array.begin}});
+    for (const TracedAccess& one : trace.accesses)
+        accesses.push_back({{"kind", access_kinds[static_cast<std::size_t>(one.kind)]},
+                            {"space", access_spaces[static_cast<std::size_t>(one.space)]},
+                            {"bytes", one.bytes},
+                            {"mask", one.mask},
+                            {"line", one.line},
+                            {"array", one.array},
+                            {"block", one.block},
+                            {"warp", one.warp},
+                            {"units", one.units},
+                            {"conflicts", one.conflicts},
+                            {"offsets", steps_json(one.offsets)}});
+    return {{"lines", std::move(lines)}, {"arrays", std::move(arrays)}, {"accesses", std::move(accesses)}};
+}
+
+}  // namespace
+
 json to_json(const LaunchRecord& record) {
     json lines = json::array();
     for (const LineCounters& line : record.lines)
@@ -52,29 +104,31 @@ json to_json(const LaunchRecord& record) {
     json costs = json::object();
     for (const CauseCost& cost : record.costs) costs[shorten(cost.cause)] = number(cost.share);
     const LaunchConfig& config = record.config;
-    return {{"kernel", shorten(record.kernel)},
-            {"name", shorten(record.demangled)},
-            {"grid", dim_json(config.grid)},
-            {"block", dim_json(config.block)},
-            {"dynamic_shared_bytes", config.dynamic_shared_bytes},
-            {"static_shared_bytes", record.static_shared_bytes},
-            {"registers_per_thread", record.registers_per_thread},
-            {"stream", config.stream},
-            {"cooperative", config.cooperative},
-            {"start_ns", number(record.start_ns)},
-            {"duration_ns", number(record.duration_ns)},
-            {"occupancy",
-             {{"theoretical", number(record.occupancy.theoretical)},
-              {"achieved", number(record.occupancy.achieved)},
-              {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
-              {"limiter", record.occupancy.limiter}}},
-            {"part_of_result", record.part_of_result},
-            {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
-            {"most_block_instructions", record.most_block_instructions},
-            {"lines", std::move(lines)},
-            {"costs", std::move(costs)},
-            {"error", record.error_code == 0 ? json(nullptr)
-                                             : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
+    json result = {
+        {"kernel", shorten(record.kernel)},
+        {"name", shorten(record.demangled)},
+        {"grid", dim_json(config.grid)},
+        {"block", dim_json(config.block)},
+        {"dynamic_shared_bytes", config.dynamic_shared_bytes},
+        {"static_shared_bytes", record.static_shared_bytes},
+        {"registers_per_thread", record.registers_per_thread},
+        {"stream", config.stream},
+        {"cooperative", config.cooperative},
+        {"start_ns", number(record.start_ns)},
+        {"duration_ns", number(record.duration_ns)},
+        {"occupancy",
+         {{"theoretical", number(record.occupancy.theoretical)},
+          {"achieved", number(record.occupancy.achieved)},
+          {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
+          {"limiter", record.occupancy.limiter}}},
+        {"part_of_result", record.part_of_result},
+        {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
+        {"most_block_instructions", record.most_block_instructions},
+        {"lines", std::move(lines)},
+        {"error", record.error_code == 0 ? json(nullptr)
+                                         : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
+    if (record.trace) result["trace"] = trace_json(*record.trace);
+    return result;
 }
 
 json to_json(const DeviceProperties& properties) {
@@ -129,12 +183,6 @@ json to_json(const std::vector<AllocationRecord>& allocations) {
 
 namespace {
 
-constexpr const char* severities[] = {"error", "warning", "advice"};
-
-json place_json(const SourcePlace& place) {
-    return {{"file", shorten(place.file)}, {"line", place.line}, {"code", place.code}};
-}
-
 json thread_json(const std::optional<ThreadPlace>& place) {
     if (!place) return nullptr;
     return {{"thread", place->thread}, {"block", place->block}};
@@ -146,11 +194,7 @@ json to_json(const Diagnostic& d) {
         related.push_back(
             {{"role", shorten(r.role)}, {"place", place_json(r.place)}, {"thread", thread_json(r.thread)}});
     json memory = nullptr;
-    if (d.memory)
-        memory = {{"name", shorten(d.memory->name)},
-                  {"variable", d.memory->variable},
-                  {"bytes", d.memory->bytes},
-                  {"allocated", place_json(d.memory->allocated)}};
+    if (d.memory) memory = memory_json(*d.memory);
     return {{"rule", d.rule->id},
             {"severity", severities[static_cast<std::size_t>(d.rule->severity)]},
             {"title", d.rule->title},

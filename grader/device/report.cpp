@@ -11,7 +11,7 @@
 namespace warpgrade::device {
 namespace {
 
-constexpr std::size_t max_related = 16, max_came_bytes = 4096, max_truncated = 16, max_costs = 16;
+constexpr std::size_t max_related = 16, max_came_bytes = 4096, max_truncated = 16, max_costs = 16, max_lanes = 32;
 
 using CounterField = std::uint64_t Counters::*;
 constexpr CounterField counter_fields[] = {
@@ -60,6 +60,37 @@ void optional_time(Archive& archive, std::optional<double>& ns) {
 }
 
 template <class Archive>
+void fields(Archive& archive, SourcePlace& place) {
+    archive(place.file, place.line, place.code);
+}
+
+template <class Archive>
+void fields(Archive& archive, MemoryPlace& memory) {
+    archive(memory.name, memory.variable, memory.bytes, memory.allocated);
+}
+
+template <class Archive>
+void fields(Archive& archive, TracedArray& array) {
+    archive(array.memory, array.begin);
+}
+
+template <class Archive>
+void fields(Archive& archive, TracedAccess& access) {
+    archive.enumerator(access.kind, TracedAccess::Kind::atomic);
+    archive.enumerator(access.space, TracedAccess::Space::shared);
+    archive(access.bytes, access.mask, access.line, access.array, access.block, access.warp, access.units,
+            access.conflicts);
+    archive.list(access.offsets, max_lanes);
+}
+
+template <class Archive>
+void fields(Archive& archive, AccessTrace& trace) {
+    archive.list(trace.lines, AccessTrace::max_launch_accesses);
+    archive.list(trace.arrays, AccessTrace::max_launch_accesses);
+    archive.list(trace.accesses, AccessTrace::max_launch_accesses);
+}
+
+template <class Archive>
 void fields(Archive& archive, LaunchRecord& record) {
     LaunchConfig& config = record.config;
     archive(record.kernel, record.demangled, config.grid, config.block, config.dynamic_shared_bytes, config.stream,
@@ -70,6 +101,7 @@ void fields(Archive& archive, LaunchRecord& record) {
     archive(record.counters, record.most_block_instructions);
     archive.list(record.lines, RecordLimits::max_lines);
     archive.list(record.costs, max_costs);
+    archive(record.trace);
     archive(record.error_code);
     if (record.error_code != error::success) archive(record.error);
 }
@@ -94,11 +126,6 @@ void fields(Archive& archive, CallError& failed) {
 }
 
 template <class Archive>
-void fields(Archive& archive, SourcePlace& place) {
-    archive(place.file, place.line, place.code);
-}
-
-template <class Archive>
 void fields(Archive& archive, ThreadPlace& place) {
     for (std::uint32_t& index : place.thread) archive(index);
     for (std::uint32_t& index : place.block) archive(index);
@@ -107,11 +134,6 @@ void fields(Archive& archive, ThreadPlace& place) {
 template <class Archive>
 void fields(Archive& archive, RelatedPlace& related) {
     archive(related.role, related.place, related.thread);
-}
-
-template <class Archive>
-void fields(Archive& archive, MemoryPlace& memory) {
-    archive(memory.name, memory.variable, memory.bytes, memory.allocated);
 }
 
 template <class Archive>

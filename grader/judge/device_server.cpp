@@ -76,6 +76,7 @@ std::vector<std::string> command_line(const Options& options, DeviceServer::Repl
         "--control-fd",
         "3",
         "--origin"};
+    if (!options.trace_accesses.empty()) line.emplace_back("--trace-accesses");
     if (replay != DeviceServer::ReplayDevice::none) line.insert(line.end(), {"--replay-fd", "5"});
     if (replay == DeviceServer::ReplayDevice::runs_kernels) line.emplace_back("--replay-runs-kernels");
     return line;

@@ -44,6 +44,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--parameters", options.parameters, "names for messages, one function each: matmul=A,B,C,m,k,n");
     app.add_flag("--no-sandbox", options.no_sandbox, "only for your own code, on a machine without user namespaces");
     app.add_flag("--plain-sandbox", options.plain_sandbox, "the sandbox for machines without user namespaces");
+    app.add_option("--trace-accesses", options.trace_accesses,
+                   "file to which some warps' accesses of memory are added, for pictures");
     app.add_flag("--no-replay", options.no_replay, "only to measure what it costs: host code may decide by its inputs");
     app.add_option("--data", options.data, "folder of the lab's data files");
     app.add_option("--baseline-cache", options.baseline_cache,
@@ -66,6 +68,7 @@ void prepare(const Options& options) {
     current.options = options;
     current.timing = options;
     current.timing.device = options.timing_device;
+    current.timing.trace_accesses.clear();
     current.parameters = parse_parameters(options.parameters);
     current.checks = warpgrade::device::parse_checks(options.checks);
     current.seed = options.seed ? *options.seed : random_seed();

@@ -19,12 +19,14 @@
 #include "judge/errors.hpp"
 #include "judge/prepared.hpp"
 #include "judge/run_tests.hpp"
+#include "judge/trace_file.hpp"
 
 namespace warpgrade::judge {
 namespace {
 
 struct RunState {
     VerdictFile* verdicts = nullptr;
+    TraceFile traces{""};
     bool progress = false;
     std::size_t cases = 0;
     CaseVerdict current;
@@ -87,6 +89,7 @@ class VerdictReporter : public StreamingBase {
         auto& current = run.current;
         context().submission->finish();
         current.set_checks(stats.totals.assertions.total());
+        run.traces.take(current.name(), context().launches);
         run.verdicts->end_case(current);
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
@@ -167,6 +170,7 @@ std::string quoted(const std::string& name) {
 std::size_t run_tests(const Options& options, VerdictFile& verdicts) {
     run = {};
     run.verdicts = &verdicts;
+    run.traces = TraceFile(options.trace_accesses);
     run.progress = options.progress;
     std::string specification;
     // A comma means “or”; a tag behind a name means “and”.

@@ -28,8 +28,11 @@ const std::string& executable_of(Program::Role role) {
 std::unique_ptr<DeviceServer> start_device(Program::Role role) {
     auto& current = context();
     if (current.options.device_server.empty()) return nullptr;
-    if (role == Program::Role::baseline)
-        return std::make_unique<DeviceServer>(current.options, "baseline", DeviceServer::ReplayDevice::none);
+    if (role == Program::Role::baseline) {
+        Options untraced = current.options;
+        untraced.trace_accesses.clear();
+        return std::make_unique<DeviceServer>(untraced, "baseline", DeviceServer::ReplayDevice::none);
+    }
     if (current.idle_device) return std::move(current.idle_device);
     return start_submission_device(current.options);
 }

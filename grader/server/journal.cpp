@@ -51,6 +51,10 @@ void Journal::add_launch(LaunchRecord record) {
         record.lines.clear();
         bytes = 0;
     }
+    if (record.trace) {
+        for (SourcePlace& line : record.trace->lines) cut(line.file, RecordLimits::max_name_bytes);
+        for (device::TracedArray& array : record.trace->arrays) cut(array.memory.name, RecordLimits::max_name_bytes);
+    }
     lines_ += record.lines.size();
     line_bytes_ += bytes;
     report_.launches.push_back(std::move(record));

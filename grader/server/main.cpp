@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
     app.add_flag("--wait-for-take", server_options.wait_for_take,
                  "let the worker wait when the record of its launches is full, instead of refusing further launches");
     app.add_flag("--origin", options.origin, "tell the judge where the outputs of a call come from");
+    app.add_flag("--trace-accesses", options.trace_accesses, "record some warps' accesses of memory");
     int replay_fd = -1;
     bool replay_runs = false;
     auto* replay =
@@ -82,6 +83,7 @@ int main(int argc, char** argv) {
         if (*replay) {
             options.checks = parse_checks("none");  // the submission's own calls are checked
             options.skip_kernels = !replay_runs;
+            options.trace_accesses = false;
             other = open_device(spec, options);
         }
         forbid_files();

@@ -19,7 +19,8 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         gpu.memory_limit_bytes = options.memory_limit_bytes;
         gpu.skip_kernels = options.skip_kernels;
         const bool analysed = kind == "vgpu";
-        if (analysed) gpu.checks = options.checks, gpu.origin = options.origin;
+        if (analysed)
+            gpu.checks = options.checks, gpu.origin = options.origin, gpu.trace_accesses = options.trace_accesses;
         auto device = vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
         return analysed ? std::move(device) : plain::make_plain(std::move(device));
     }

@@ -16,8 +16,9 @@ struct DeviceOptions {
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
     Checks checks;
-    bool skip_kernels = false;  // launches are checked and do nothing
-    bool origin = false;        // keep what check_origin() needs
+    bool skip_kernels = false;    // launches are checked and do nothing
+    bool origin = false;          // keep what check_origin() needs
+    bool trace_accesses = false;  // record accesses of some warps (device/access_trace.hpp)
 };
 
 // `spec` is "vgpu", "vgpu:PROFILE" or "plain" (kinds.def). Throws std::invalid_argument for other names.

@@ -184,6 +184,7 @@ class VirtualGpu final : public ClockedDevice {
     [[nodiscard]] bool keeps_origin() const override { return options_.origin; }
     void begin_call() override {
         launches_ = 0;
+        traced_.clear();
         memory_.for_each([](Allocation& a) {
             if (a.writers) a.writers->forget();
         });
@@ -261,6 +262,8 @@ class VirtualGpu final : public ClockedDevice {
     std::vector<device::Diagnostic> diagnostics_;
     std::vector<device::MemoryAccess> accesses_;
     bool note_accesses_ = false;
+    static constexpr std::size_t max_traced = 16;
+    std::set<std::string> traced_;  // kernels of the current call, of which one launch is traced
     static constexpr std::uint64_t max_printf_bytes = 64u << 20;
     device::PrintBuffer output_{max_printf_bytes};
     device::WriterTag launches_ = 0;  // of the current call
@@ -350,6 +353,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.images = &images_;
     limits.checks = options_.checks;
     limits.note_accesses = note_accesses_;
+    limits.trace_accesses = options_.trace_accesses && traced_.size() < max_traced && traced_.insert(info.name).second;
     if (options_.origin) {
         limits.writer = launches_ =
             static_cast<device::WriterTag>(std::min<unsigned>(launches_ + 1u, device::writer::last_launch));
@@ -380,6 +384,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         record.costs =
             costs_of_causes(profile_, config, result.counters, fit, result.traffic, result.spread, *result.use);
     record.lines = std::move(result.lines);
+    record.trace = std::move(result.trace);
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);
     if (const auto& fault = result.fault) {

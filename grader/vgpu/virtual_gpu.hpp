@@ -15,8 +15,9 @@ struct VirtualGpuOptions {
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // 0: the profile's memory size
     device::Checks checks;
-    bool origin = false;        // record what device/origin.hpp needs to trace where outputs come from
-    bool skip_kernels = false;  // check each launch but run no kernel: shows what host code does by itself
+    bool origin = false;          // record what device/origin.hpp needs to trace where outputs come from
+    bool trace_accesses = false;  // record accesses of the first launch of each kernel (device/access_trace.hpp)
+    bool skip_kernels = false;    // check each launch but run no kernel: shows what host code does by itself
 };
 
 // `profile` is a name from profile.hpp; an unknown one throws std::invalid_argument that lists the known names.

@@ -10,9 +10,11 @@ import class_of_sixty
 import msgspec
 from class_rows import KAI
 from samples import GRADED, LEAK, RACE, advice
+from traced_launches import traced
 
 from warpgrade.cohort import class_page, feedback_text, similarity_page
 from warpgrade.cohort.similarity import Pair, Piece, Side, Similar
+from warpgrade.findings.accesses import TracedLaunch, Traces
 from warpgrade.findings.diagnosis import Place
 from warpgrade.grading.result import FileInfo, Result
 from warpgrade.report import findings
@@ -48,6 +50,13 @@ def _launch(file: str) -> dict[str, object]:
     }  # fmt: skip
 
 
+def traces(file: str) -> list[TracedLaunch]:
+    kept = Traces()
+    kept.add(traced("v0", file))
+    kept.add(traced("v1", file, traced()["trace"]["accesses"][:2:-1]))
+    return kept.kept
+
+
 def _result(folder: Path) -> Result:
     (folder / "toy.cu").write_text(SOURCE, encoding="utf-8")
     race = msgspec.structs.replace(RACE, place=Place("toy.cu", 4), related=[], kernel="k")
@@ -64,7 +73,8 @@ def write_result(folder: Path) -> Path:
     result = _result(folder)
     file = folder / "result.html"
     ptx = {"toy.cu": {4: ["ld.global.f32 %f1, [%rd1];"]}}
-    page.FORMAT.write(str(file), Report(findings.result_findings(result), folder, result, ptx=ptx))
+    found = findings.result_findings(result)
+    page.FORMAT.write(str(file), Report(found, folder, result, ptx=ptx, traces=traces("toy.cu")))
     return file
 
 
@@ -76,7 +86,8 @@ def write_profile(folder: Path) -> Path:
     collector.add({"launches": launches, "transfers": copies, "call_errors": [], "diagnostics": [], "clock_ns": 3000.0})
     found = findings.program_findings([RACE, LEAK, msgspec.structs.replace(advice(3, 900.0), kernel="k")])
     file = folder / "profile.html"
-    page.FORMAT.write(str(file), Report(found, folder, profile=collector.finish({"name": "a device"}, 0)))
+    profile = collector.finish({"name": "a device"}, 0)
+    page.FORMAT.write(str(file), Report(found, folder, profile=profile, traces=traces("toy.cu")))
     return file
 
 

@@ -32,6 +32,11 @@ LaunchRecord launch() {
     record.lines.push_back({"vecadd.cu", 7, {}});
     record.lines.back().counters.global_load_sectors = 9;
     record.costs = {{"uncoalesced", 0.25}};
+    AccessTrace& trace = record.trace.emplace();
+    trace.lines = {{"vecadd.cu", 7, 0}};
+    trace.arrays = {{{"d_a", true, 512, {"", 0, 0x77}}, 64}};
+    trace.accesses = {
+        {TracedAccess::Kind::store, TracedAccess::Space::global, 4, 0x17, 0, 0, 3, 1, 2, 0, {0, 4, 8, 64}}};
     return record;
 }
 

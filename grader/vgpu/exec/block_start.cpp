@@ -90,14 +90,17 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.watch.settled = block.watch.settled_reads = mark::at_time(1);
     block.watch.resumed = false;
     e.watch.turns.begin(e.watch.now, linear);
-    block.watch.shared = e.watch.values && available != 0;
+    const bool has_marks = e.watch.values && available != 0;
+    const std::uint64_t blocks = config.grid.count();
+    block.watch.shared = has_marks ? BlockWatch::Marks : BlockWatch::Nobody;
+    if (limits.trace_accesses && is_traced(linear, blocks, 0)) block.watch.shared |= BlockWatch::Trace;
     block.watch.came_from.clear();
-    if (block.watch.shared && block.watch.marks.writes.empty()) {
+    if (has_marks && block.watch.marks.writes.empty()) {
         block.watch.marks.shift = code.granule_shift;
         block.watch.marks.writes.resize((available >> code.granule_shift) + 1);
         block.watch.marks.reads.resize(block.watch.marks.writes.size());
     }
-    if (const SharedRange* system = launch_.shared.system(); system && block.watch.shared) {  // is initialized
+    if (const SharedRange* system = launch_.shared.system(); system && has_marks) {  // is initialized
         auto& written = block.watch.marks.writes;
         std::fill(written.begin() + (system->begin >> code.granule_shift), written.end(), block.watch.start);
         ++e.watch.now;
@@ -129,6 +132,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.clock = w.slept = 0;
         w.work = {};
         w.watch.fenced = false;
+        w.watch.traced = limits.trace_accesses && is_traced(linear, blocks, i);
         if (e.watch.values) w.watch.begin(mark::at_time(e.watch.now));
         if (watches_local) {
             w.watch.local_written =

@@ -37,7 +37,7 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
     e.optimistic = optimistic;
     e.tracking = optimistic || limits.checks.race;
     e.watch.values = limits.checks.race || limits.checks.init;
-    e.watch.accesses = limits.note_accesses;
+    e.watch.accesses = limits.note_accesses || limits.trace_accesses;
     e.watch.any = e.watch.values || limits.checks.sync;
     e.observed = e.tracking || e.watch.values || e.watch.accesses || limits.writer != device::writer::nobody;
     e.memory.resize(code.stat_kinds.size());
@@ -245,6 +245,7 @@ LaunchResult Grid::run() {
     collect_accesses();
     collect_memory();
     collect_counters();
+    if (launch_.limits.trace_accesses) collect_trace();
     if (launch_.limits.checks.advice && !result_.fault) result_.use = measure_launch_use(launch_, executors_);
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.watch.findings);

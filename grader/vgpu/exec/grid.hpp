@@ -22,8 +22,9 @@ struct LaunchResult {
     std::optional<Fault> fault;  // if set, memory holds what a serial run wrote before it
     device::Counters counters;
     std::vector<device::LineCounters> lines;
-    Traffic traffic;  // for the timing model
-    Spread spread;    // the same
+    std::optional<device::AccessTrace> trace;  // if it is wanted
+    Traffic traffic;                           // for the timing model
+    Spread spread;                             // the same
     std::uint64_t most_block_instructions = 0;
     device::PrintedText printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
@@ -50,6 +51,7 @@ class Grid {
     void collect_counters();
     void collect_memory();
     void collect_accesses();
+    void collect_trace();
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
     void finish_block(BlockState& block);

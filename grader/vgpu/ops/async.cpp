@@ -60,7 +60,7 @@ void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, cons
 // A copy is in progress after its instruction: no thread may access its target until the copying thread has waited for
 // it. Bytes that were undefined at the source are undefined at the target.
 void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes, std::uint32_t undefined) {
-    if (!w.block->watch.shared) return;
+    if (!(w.block->watch.shared & BlockWatch::Marks)) return;
     SharedMarks& marks = w.block->watch.marks;
     for_active(to.mask & ~undefined, [&](unsigned l) {
         const std::uint64_t first = to.address[l] >> marks.shift;

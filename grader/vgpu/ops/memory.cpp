@@ -105,6 +105,10 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
 // Shows observers an access of known shape. A function of its own, so that an access without observers costs one test.
 template <Op O>
 [[gnu::noinline]] void observe_shared(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
+    if (w.block->watch.shared != BlockWatch::Marks) [[unlikely]] {
+        trace_shared(w, in, p.at(first), p.bytes, O);
+        if (!(w.block->watch.shared & BlockWatch::Marks)) return;
+    }
     watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
                     traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);

@@ -180,7 +180,45 @@ void diagnose_forbidden(const FaultyAccess& wrong, Space space, device::Diagnost
     d.message += ", but an mbarrier lies in shared memory";
 }
 
+// What an AccessLog needs to know of an access; `begin`: where the memory begins that it accesses.
+LoggedAccess describe_access(const Warp& w, const Insn& in, LoggedAccess::Space space, std::uint64_t begin,
+                             unsigned bytes, Op op) {
+    using Kind = LoggedAccess::Kind;
+    LoggedAccess one;
+    one.block = w.block->linear;
+    one.warp = w.index;
+    one.line = w.executor->launch->line_key(in);
+    one.kind = op == Op::Load ? Kind::load : op == Op::Store ? Kind::store : Kind::atomic;
+    one.space = space;
+    one.base = begin;
+    one.bytes = bytes;
+    return one;
+}
+
+// True for what counts as access of global or shared memory: textures, surfaces and constants count otherwise.
+bool can_be_traced(const Warp& w, const Insn& in) {
+    const auto& kinds = w.executor->code->stat_kinds;
+    const StatKind kind = in.memory_slot < kinds.size() ? kinds[in.memory_slot] : StatKind::None;
+    return kind != StatKind::ConstantLoad && kind != StatKind::TextureLoad && kind != StatKind::SurfaceLoad &&
+           kind != StatKind::SurfaceStore && kind != StatKind::None;
+}
+
 }  // namespace
+
+void note_access(Warp& w, const Insn& in, const Allocation& a, const Access& x, unsigned bytes, Op op,
+                 device::MemoryUse use) {
+    Executor& e = *w.executor;
+    if (e.launch->limits.note_accesses) e.watch.notes.note(a, x, bytes, use);
+    if (w.watch.traced && can_be_traced(w, in))
+        e.watch.log.note(describe_access(w, in, LoggedAccess::Space::global, a.base, bytes, op), x);
+}
+
+void trace_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, Op op) {
+    if (!w.watch.traced || !can_be_traced(w, in)) return;
+    const SharedRange* range = w.executor->launch->shared.find(x.low, x.low, bytes);
+    if (!range || range->kind == SharedRange::Kind::System) return;
+    w.executor->watch.log.note(describe_access(w, in, LoggedAccess::Space::shared, range->begin, bytes, op), x);
+}
 
 bool find_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
     const SharedRange* range = w.executor->launch->shared.find(low, high, bytes);

@@ -77,6 +77,12 @@ template <Op O>
     for_active(x.mask, [&](unsigned l) { note(x.address[l] - a.base, bytes); });
 }
 
+// Notes an access of global memory for the order of streams, and records it if its warp is traced.
+void note_access(Warp& w, const Insn& in, const Allocation& a, const Access& x, unsigned bytes, Op op,
+                 device::MemoryUse use);
+// Records an access of shared memory if its warp is traced.
+void trace_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, Op op);
+
 // Tells observers of the launch which memory is accessed. `access` makes the Access if an observer needs it; `granules`
 // gives the granules of 2^shift bytes that it touches.
 template <Op O, class F, class G>
@@ -85,7 +91,7 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
     if (e.watch.accesses) [[unlikely]]
-        e.watch.notes.note(a, access(), bytes, mark::is_atomic(how.kind) ? device::MemoryUse::atomic : use_of(O));
+        note_access(w, in, a, access(), bytes, O, mark::is_atomic(how.kind) ? device::MemoryUse::atomic : use_of(O));
     const auto note_bytes = [&] {  // after its pages are saved, if the launch may be undone
         if (O == Op::Load ? a.host_copy != nullptr : a.writers != nullptr) note_origin<O>(e, a, access(), bytes);
         if (a.defined && !a.defined->complete()) [[unlikely]]
@@ -169,6 +175,10 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
 
 template <Op O>
 [[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const AccessTraits& how) {
+    if (w.block->watch.shared != BlockWatch::Marks) [[unlikely]] {
+        trace_shared(w, in, x, bytes, O);
+        if (!(w.block->watch.shared & BlockWatch::Marks)) return;
+    }
     const auto g = granules_of(*w.executor, x, 0, bytes, w.block->watch.marks.shift);
     watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
 }

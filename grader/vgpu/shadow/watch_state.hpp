@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vgpu/access/access_log.hpp"
 #include "vgpu/access/access_notes.hpp"
 #include "vgpu/code/code.hpp"
 #include "vgpu/shadow/findings.hpp"
@@ -85,6 +86,7 @@ struct WarpWatch {
     std::uint32_t* local_written = nullptr;
     // Origins of undefined values stored in local memory, by granule and lane.
     std::unordered_map<std::uint64_t, UndefinedOrigin> local_origins;
+    bool traced = false;             // its accesses are recorded (access_log.hpp)
     const Insn* exchange = nullptr;  // the running collective
     // Unwritten values that lanes give to others in the running collective.
     std::vector<UndefinedRegister> exchanged;
@@ -103,7 +105,9 @@ struct WarpWatch {
 };
 
 struct BlockWatch {
-    bool shared = false;      // accesses of shared memory are watched
+    // What sees accesses of shared memory: Marks for the checks, Trace where some warps are traced.
+    enum SharedObserver : std::uint8_t { Nobody = 0, Marks = 1, Trace = 2 };
+    std::uint8_t shared = Nobody;
     SharedMarks marks;        // of shared memory
     HostPages local_written;  // of all warps: see WarpWatch
     // Origins of undefined values stored in shared memory, by granule.
@@ -117,10 +121,11 @@ struct BlockWatch {
 
 struct ExecutorWatch {
     bool values = false;    // racecheck or initcheck: memory is marked, and undefined values are followed
-    bool accesses = false;  // touched bytes are noted, for the order of streams
+    bool accesses = false;  // touched bytes are noted, for the order of streams, or warps are traced
     bool any = false;       // racecheck, initcheck or synccheck
     Findings findings;
     AccessNotes notes;
+    AccessLog log;
     std::uint64_t now = 1;  // the clock of marks
     TurnLog turns;
     GranuleShape scratch_shape;

@@ -39,6 +39,18 @@ device::SourcePlace Launch::source_place(const Insn& insn) const {
     return {};
 }
 
+std::uint64_t Launch::line_key(const Insn& insn) const {
+    const auto index = static_cast<std::size_t>(&insn - code.insns.data());
+    if (index >= code.locations.size()) return 0;
+    const ptx::Location at = module.outermost(code.locations[index]);
+    return at.line == 0 ? 0 : std::uint64_t{at.file} << 32 | at.line;
+}
+
+device::SourcePlace Launch::line_of_key(std::uint64_t key) const {
+    const std::string* file = key == 0 ? nullptr : module.file_name(static_cast<std::uint32_t>(key >> 32));
+    return file ? device::SourcePlace{*file, static_cast<std::uint32_t>(key), 0} : device::SourcePlace{};
+}
+
 device::Dim3 Launch::block_place(std::uint64_t block) const {
     const auto& g = config.grid;
     return {static_cast<std::uint32_t>(block % g.x), static_cast<std::uint32_t>(block / g.x % g.y),

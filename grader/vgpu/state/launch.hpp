@@ -33,6 +33,7 @@ struct LaunchLimits {
     device::Checks checks;
     device::WriterTag writer = device::writer::nobody;  // this launch's tag in LastWriter
     bool note_accesses = false;                         // note accessed bytes exactly
+    bool trace_accesses = false;                        // record the accesses of some warps (access_log.hpp)
 };
 
 class Launch {
@@ -47,6 +48,9 @@ class Launch {
     [[nodiscard]] std::string thread_name(std::uint32_t thread) const;  // for messages: "(3,0,0)"
     // The source place of an instruction for diagnostics. Blocks and threads are given by their linear numbers.
     [[nodiscard]] device::SourcePlace source_place(const Insn& insn) const;
+    // A number for the line of the student's file that the counters of an instruction belong to; 0: unknown.
+    [[nodiscard]] std::uint64_t line_key(const Insn& insn) const;
+    [[nodiscard]] device::SourcePlace line_of_key(std::uint64_t key) const;
     [[nodiscard]] device::Dim3 block_place(std::uint64_t block) const;
     [[nodiscard]] device::ThreadPlace thread_place(std::uint64_t block, std::uint32_t thread) const;
 

@@ -18,6 +18,7 @@ from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.course import course as courses
 from warpgrade.course.course import Course
+from warpgrade.findings.accesses import Traces
 from warpgrade.grading import course_points, grade
 from warpgrade.grading.result import Result
 from warpgrade.grading.submission import Submission
@@ -146,9 +147,12 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
         outlets.publish(Report(result=course_points.annotate_single(course, refused)))
         raise
+    traces = outlets.new_traces()
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = course_points.annotate_single(course, grade.grade(layout, lab, submission, options, progress.say))
-    _publish(outlets, submission, graded, course, functools.partial(grade.read_ptx, layout, lab, submission, options))
+        graded = grade.grade(layout, lab, submission, options, progress.say, traces=traces)
+    graded = course_points.annotate_single(course, graded)
+    read_ptx = functools.partial(grade.read_ptx, layout, lab, submission, options)
+    _publish(outlets, submission, graded, course, read_ptx, traces)
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
@@ -167,13 +171,13 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
 
     def graded(submission: Submission, options: grade.Options, on_first: grade.OnFirst) -> Result:
         shown = console(stderr=True)
+        traces = outlets.new_traces()
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
-            found = grade.grade(layout, lab, submission, options, progress.say, on_first)
+            found = grade.grade(layout, lab, submission, options, progress.say, on_first, traces=traces)
         found = course_points.annotate_single(course, found)
-        _publish(
-            outlets, submission, found, course, functools.partial(grade.read_ptx, layout, lab, submission, options)
-        )
+        read_ptx = functools.partial(grade.read_ptx, layout, lab, submission, options)
+        _publish(outlets, submission, found, course, read_ptx, traces)
         return found
 
     def prepare() -> None:
@@ -188,13 +192,17 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
 
 
 def _publish(
-    outlets: Outlets, submission: Submission, graded: Result, course: Course | None, read_ptx: Callable[[], PtxLines]
+    outlets: Outlets, submission: Submission, graded: Result, course: Course | None, read_ptx: Callable[[], PtxLines],
+    traces: Traces | None,
 ) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.result_findings(graded)]
     leaderboard = course is not None and course.file.policy.leaderboard
     ptx = read_ptx() if outlets.by_line and graded.problem is None else {}
-    outlets.publish(Report(found, submission.folder, result=graded, ptx=ptx, leaderboard=leaderboard))
+    recorded = traces.kept if traces else None
+    outlets.publish(
+        Report(found, submission.folder, result=graded, ptx=ptx, traces=recorded, leaderboard=leaderboard)
+    )
 
 
 def _print(graded: Result, display: _Display) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from warpgrade.course.course import Course
+from warpgrade.findings.accesses import Traces
 from warpgrade.platforms import registry
 from warpgrade.report import formats as general
 from warpgrade.report import hidden
@@ -42,6 +43,10 @@ class Outlets:
     def by_line(self) -> bool:
         """Whether one of them shows counters by source line."""
         return any(value is not None and each.by_line for each, value in self.asked)
+
+    def new_traces(self) -> Traces | None:
+        """Return what keeps recorded accesses, if one of them shows such."""
+        return Traces() if any(value is not None and each.traced for each, value in self.asked) else None
 
     def check(self) -> None:
         """Raise BadInput, before the work, when a file cannot be written."""

@@ -102,11 +102,12 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
     outlets = Outlets.take("profile", given)
     display = _Display(**given)
     outlets.check()
+    traces = outlets.new_traces()
     with no_commands(err=True):
         counted = replace(options, lines=options.lines or outlets.by_line)
-        profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], counted)
+        profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], counted, traces)
     found = findings.program_findings(profile.diagnostics)
-    outlets.publish(Report(found, Path.cwd(), profile=profile))
+    outlets.publish(Report(found, Path.cwd(), profile=profile, traces=traces.kept if traces else None))
     if not display.quiet:
         _print(profile, found, lines=options.lines, advice=display.advice)
     if how := run.describe_exit(profile.exit_status):

@@ -196,16 +196,9 @@ def _places(diagnostic: Diagnostic) -> list[Place]:
 
 def _located(one: Diagnostic, sources: Sources, frames: Mapping[int, Sequence[Frame]]) -> Diagnostic:
     def at(place: Place) -> Place:
-        return _found_place(place, sources, frames)
+        return locate_place(place, sources, frames)
 
-    memory = one.memory
-    if memory is not None:
-        allocated = at(memory.allocated)
-        name = one_line(memory.name, _NAME_WIDTH)
-        variable = memory.variable
-        if not variable and (pointer := sources.allocated_variable(allocated.file, allocated.line)):
-            name, variable = pointer, True
-        memory = Memory(name=name, variable=variable, bytes=memory.bytes, allocated=allocated)
+    memory = locate_memory(one.memory, sources, frames) if one.memory else None
     message = one_line(one.message, _TEXT_WIDTH)
     if memory is not None:
         message = message.replace(MEMORY, name_memory(memory))
@@ -237,7 +230,16 @@ def _missing_barrier(rule: str, place: Place, related: Sequence[Related], source
     return Barrier(between=gaps, of_warp=kernels.is_for_warps(place.line))
 
 
-def _found_place(place: Place, sources: Sources, frames: Mapping[int, Sequence[Frame]]) -> Place:
+def locate_memory(memory: Memory, sources: Sources, frames: Mapping[int, Sequence[Frame]]) -> Memory:
+    """Return the memory with the line of its allocation, and the variable that the line gives it to."""
+    allocated = locate_place(memory.allocated, sources, frames)
+    name, variable = one_line(memory.name, _NAME_WIDTH), memory.variable
+    if not variable and (pointer := sources.allocated_variable(allocated.file, allocated.line)):
+        name, variable = pointer, True
+    return Memory(name=name, variable=variable, bytes=memory.bytes, allocated=allocated)
+
+
+def locate_place(place: Place, sources: Sources, frames: Mapping[int, Sequence[Frame]]) -> Place:
     """Return the place with the user's name of the file; of host code, the innermost frame that is the user's."""
     if place.file:
         name = sources.own_name(place.file)

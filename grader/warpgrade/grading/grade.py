@@ -20,8 +20,9 @@ from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, sources
+from warpgrade.findings.accesses import Traces
 from warpgrade.grading import baseline as baselines
-from warpgrade.grading import begun, judge, own_lines, review, score, unsupported
+from warpgrade.grading import begun, judge, own_lines, review, score, trace_file, unsupported
 from warpgrade.grading.recall import Recall
 from warpgrade.grading.result import (
     DeviceInfo,
@@ -82,11 +83,12 @@ def grade(
     say: Say = lambda text: None,
     on_first: OnFirst = lambda cases: None,
     recall: Recall | None = None,
+    traces: Traces | None = None,
 ) -> Result:
     """Grade a submission; raises GraderError when nothing could be judged at all.
 
     on_first is given the verdicts on the tests of `options.first` while the others run. Tests whose verdicts `recall`
-    knows do not run; it is told the others'.
+    knows do not run; it is told the others'. `traces` gets accesses that the public tests' kernels made.
     """
     started_at = datetime.now(UTC)
     started = time.monotonic()
@@ -117,8 +119,9 @@ def grade(
 
     names = [item.name for item in items]
     known, properties = recall.find(files, names) if recall else ({}, {})
+    recording = trace_file.Recording(traces)
     plan = judge.Plan(
-        command=_judge_command(builder, programs.judge, worker, baseline, target, options),
+        command=_judge_command(builder, programs.judge, worker, baseline, target, options) + recording.words,
         tests=[name for name in names if name not in known],
         public_only=options.public_only,
         chosen=bool(options.only or known),
@@ -127,7 +130,7 @@ def grade(
         log=layout.logs / f"judge-{lab.name}.log",
         budget=budget,
     )
-    with cache.held(worker.parent, baseline.parent):
+    with cache.held(worker.parent, baseline.parent), recording:
         verdicts = judge.Verdicts(options.seed, properties)
         if plan.tests:
             with device.hold_device(layout, target):
@@ -148,6 +151,11 @@ def grade(
         functions = {name: case.functions for name, case in cases.items()}
         tests = begun.mark(tests, functions, files, starter, lab.main_file, budget.analysis)
         tests = score.charge_mistakes(tests, cases)
+        if traces is not None:
+            recording.read({item.name for item in items if not item.hidden})
+            traces.kept = own_lines.locate_traces(
+                traces.kept, files, sources.HostCode(worker, sandbox), compilers.header_folders
+            )
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds, warnings, left_out)
 

@@ -11,7 +11,8 @@ import msgspec
 
 from warpgrade.compiling.build import SUBMISSION_FOLDER
 from warpgrade.compiling.compiler_words import header_test
-from warpgrade.findings import conditional, diagnosis, sources
+from warpgrade.findings import accesses, conditional, diagnosis, sources
+from warpgrade.findings.accesses import TracedLaunch
 from warpgrade.findings.sources import Frame, HostCode, Sources
 from warpgrade.grading.result import TestResult
 from warpgrade.machine import confined
@@ -45,6 +46,27 @@ def show(
         shown, told = [_without_lines(test) for test in tests], told.replace("in the sources", "of the checks")
     allowance.add(shorter.used)
     return shown, told
+
+
+def locate_traces(
+    traces: list[TracedLaunch], files: Mapping[str, bytes], host_code: HostCode, headers: Sequence[Path]
+) -> list[TracedLaunch]:
+    """Return the traces with the student's lines and arrays in them; none where that takes too long."""
+    codes = accesses.codes(traces)
+    words = host_code.ask(codes)
+    try:
+        # Not of the submission's budget, so that pictures never change a grade.
+        return confined.call(Allowance(_SECOND_SECONDS), read_traces, traces, dict(files), codes, words, list(headers))
+    except OverBudget:
+        return []
+
+
+def read_traces(
+    traces: list[TracedLaunch], files: dict[str, bytes], codes: list[int], words: bytes, headers: list[Path]
+) -> list[TracedLaunch]:
+    """Do what `locate_traces` says, with what addr2line has said of the codes."""
+    own = sources.submission_sources(files, _COMPILED_IN, header_test(headers), reads_kernels=False)
+    return accesses.locate(traces, own, sources.frames(codes, words))
 
 
 def read(

@@ -13,6 +13,7 @@ import click
 
 from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.course.course import Course
+from warpgrade.findings.accesses import TracedLaunch
 from warpgrade.grading.result import Result
 from warpgrade.machine.files import check_writable, write
 from warpgrade.report.findings import Finding
@@ -28,6 +29,7 @@ class Report:
 
     earlier: a result of the same student, for formats that tell what has changed since.
     ptx: the instructions of each source line, by file, for formats that show them.
+    traces: accesses that were recorded, with the user's own lines; None where nobody asked for them.
     leaderboard: whether the course wants speed-ups on the platform's leaderboard.
     """
 
@@ -37,6 +39,7 @@ class Report:
     profile: Profile | None = None
     earlier: Result | None = None
     ptx: PtxLines = field(default_factory=dict)
+    traces: Sequence[TracedLaunch] | None = None
     leaderboard: bool = False
 
     @cached_property
@@ -66,7 +69,8 @@ class Format:
 
     `write` gets what the option says, None if nothing. `check` gets the same before the work, and raises BadInput.
     `whole`: it gets the result with all of hidden tests, for files that whoever grades keeps; every other format gets
-    what students may see. `by_line`: it shows a program's counters by source line. `write_instead`, before the work,
+    what students may see. `by_line`: it shows a program's counters by source line. `traced`: it shows
+    accesses that the device records for it. `write_instead`, before the work,
     writes what the platform is to show where the course does not let a submission be graded, and returns why; "" if it
     is graded.
     """
@@ -77,12 +81,13 @@ class Format:
     check: Callable[[Any], None] = _any
     whole: bool = False
     by_line: bool = False
+    traced: bool = False
     write_instead: Callable[[Any, Course], str] = _nothing_instead
 
 
 def file_format(
     reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes], *, whole: bool = False,
-    by_line: bool = False,
+    by_line: bool = False, traced: bool = False,
 ) -> Format:  # fmt: skip
     """Return a format whose option names the file to write; - is stdout."""
 
@@ -94,4 +99,6 @@ def file_format(
         if name is not None:
             write(name, option, encode(report))
 
-    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole, by_line)
+    return Format(
+        reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole, by_line, traced
+    )

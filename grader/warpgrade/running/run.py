@@ -14,9 +14,11 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from warpgrade.compiling import compile_errors, toolchain
-from warpgrade.findings import conditional, diagnosis, sources
+from warpgrade.findings import accesses, conditional, diagnosis, sources
+from warpgrade.findings.accesses import Traces
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine import device
 from warpgrade.machine.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
@@ -88,8 +90,13 @@ class Options:
         return [Path(word[2:]) for word in self.nvcc if word.startswith("-I") and len(word) > 2]
 
 
-def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options) -> Profile:
-    """Run the program and return what the device did; raises BadInput when it does not compile."""
+def run(
+    layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options, traces: Traces | None = None
+) -> Profile:
+    """Run the program and return what the device did; raises BadInput when it does not compile.
+
+    `traces` gets accesses that its kernels made.
+    """
     target = device.resolve(layout, options.device, whole=True)
     if not target.analysed:
         raise BadInput(f"device {target.spec} tells no counters, and nothing else that run shows", hint="use vgpu")
@@ -105,23 +112,38 @@ def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options
             plain=sandbox.plain,
             lines=options.lines,
             checks=options.checks,
+            traced=traces is not None,
         )
-        with DeviceServer(layout, plan, collector.add) as server:
+
+        def collect(report: dict[str, Any]) -> None:
+            collector.add(report)
+            if traces is not None:
+                for launch in report["launches"]:
+                    traces.add(launch)
+
+        with DeviceServer(layout, plan, collect) as server:
             status = _execute(layout, program, arguments, server)
         profile = collector.finish(target.properties, status)
-        profile.diagnostics = _with_own_lines(layout, files, options, profile, sources.HostCode(program, sandbox))
+        lookup, own = sources.HostCode(program, sandbox), _own_sources(layout, files, options)
+        profile.diagnostics = _with_own_lines(files, options, profile, own, lookup)
+        if traces is not None:
+            traces.kept = accesses.locate(traces.kept, own, lookup(accesses.codes(traces.kept)))
         return profile
 
 
-def _with_own_lines(
-    layout: Layout, files: Sequence[Path], options: Options, profile: Profile, lookup: sources.HostCode
-) -> list[Diagnostic]:
-    """Show what the checks found in the user's own lines: of the folders here, of the program, and of its headers."""
+def _own_sources(layout: Layout, files: Sequence[Path], options: Options) -> sources.Sources:
+    """The user's own sources: of the folders here, of the program, and of its headers."""
     try:
         compiler = toolchain.find(layout).folders
     except GraderError:
         compiler = []  # the program was compiled elsewhere
-    own = sources.folder_sources([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
+    return sources.folder_sources([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
+
+
+def _with_own_lines(
+    files: Sequence[Path], options: Options, profile: Profile, own: sources.Sources, lookup: sources.HostCode
+) -> list[Diagnostic]:
+    """Show what the checks found in the user's own lines."""
     found = diagnosis.locate(profile.diagnostics, own, lookup)
     if conditional.is_wanted(options.checks):
         names = [name for name in map(own.own_name, map(str, files)) if name]

@@ -171,3 +171,10 @@ def test_a_format_is_found_by_its_file(reads: Reads, command: str, capsys: pytes
     shown = run(capsys, command, "--help")[1]
     assert all(each.option.opts[0] in shown for each in outlets.formats(reads))
     assert set(formats.find_formats(reads)) < set(outlets.formats(reads))
+
+
+@pytest.mark.parametrize("reads", ["result", "profile"])
+def test_accesses_are_recorded_for_a_page_alone(reads: Reads) -> None:
+    nothing = {each.option.name or "": None for each in outlets.formats(reads)}
+    for asked, wanted in (({}, False), ({"json": "a.json"}, False), ({"html": "a.html"}, True)):
+        assert (outlets.Outlets.take(reads, {**nothing, **asked}).new_traces() is not None) == wanted

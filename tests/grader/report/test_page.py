@@ -16,8 +16,10 @@ from hostile import ANY, HOSTILE, hostile_result, one
 from hypothesis import example, given
 from hypothesis import strategies as st
 from samples import GRADED, RACE, advice
+from traced_launches import traced
 
 from warpgrade.findings import diagnosis
+from warpgrade.findings.accesses import Traces
 from warpgrade.findings.diagnosis import Place
 from warpgrade.grading.result import Check, FileInfo, Result
 from warpgrade.lab.labs import Lab
@@ -219,9 +221,13 @@ def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: P
         device={**DEVICE, "name": words}, call_errors=[words], kernels=[drawn(words), drawn("my.cu")],
         timeline=[Event(words, "kernel", 0, 0, 5), Event(words, "to_host", 1, 5, 5)],
     )  # fmt: skip
+    traces = Traces()
+    launch = traced(words, file=words)
+    launch["trace"]["arrays"][0]["memory"]["name"] = words
+    traces.add(launch)
     for content in (
         page.render_result(result, findings.result_findings(result), tmp_path, without_points(result)),
-        page.render_profile(profile, findings.program_findings(diagnosis.merge([one(words, line)]))),
+        page.render_profile(profile, findings.program_findings(diagnosis.merge([one(words, line)])), traces.kept),
     ):
         found = Elements(content).found
         assert [given_ for tag, given_ in found if tag == "script"] == [{}], "ours alone"
@@ -237,6 +243,6 @@ FORBIDDEN = ("src", "srcset", "action", "style")
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
-    "svg", "desc", "rect", "text", "polyline", "circle", "line", "main",
-    "script",
+    "svg", "desc", "rect", "text", "polyline", "circle", "line", "main", "h3", "select", "option", "button", "script",
+    "code",
 }  # fmt: skip

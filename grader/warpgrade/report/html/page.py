@@ -1,6 +1,7 @@
 """A submission or a program on one page: what to fix first, each test, each kernel, and the source with heat.
 
-It needs no script: choices are radio buttons, and style shows what is chosen. A script adds keys.
+It is complete without a script: choices are radio buttons, and style shows what is chosen. Scripts add keys, and step
+through recorded accesses.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import msgspec
 
 from warpgrade import __version__
 from warpgrade.compiling.ptx_lines import PtxLines
+from warpgrade.findings.accesses import TracedLaunch
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import clean, one_line
 from warpgrade.report import export, failures, launches, profile
 from warpgrade.report.findings import Finding
 from warpgrade.report.html import (
+    accesses,
     changes,
     device_rates,
     first,
@@ -36,7 +39,7 @@ from warpgrade.running.profile import Kernel, Profile
 
 def render_result(
     result: Result, findings: Sequence[Finding], folder: Path | None, earlier: Result | None = None,
-    ptx: PtxLines | None = None,
+    ptx: PtxLines | None = None, traces: Sequence[TracedLaunch] | None = None,
 ) -> bytes:  # fmt: skip
     """Return the page of a result, which holds what its reader may see, with what has changed since an earlier one.
 
@@ -64,11 +67,15 @@ def render_result(
     if counted:
         how = "Counted in all tests whose numbers you may see."
         body.append(kernels.section(counted, how, findings, files, device))
+        body.append(accesses.section(traces))
     body.append(source.section(sources, findings, ptx or {}))
-    return _page(export.headline(result), body, str(result.device.properties.get("name") or result.device.requested))
+    device_name = str(device.get("name") or result.device.requested)
+    return _page(export.headline(result), body, device_name, traced=bool(counted and traces))
 
 
-def render_profile(profiled: Profile, findings: Sequence[Finding]) -> bytes:
+def render_profile(
+    profiled: Profile, findings: Sequence[Finding], traces: Sequence[TracedLaunch] | None = None
+) -> bytes:
     """Return the page of a program that was run."""
     title = f"{profile.time(profiled.clock_ns)} on the device"
     sources = list(source.read_program(profiled.kernels, device_rates.read(profiled.device)))
@@ -83,8 +90,10 @@ def render_profile(profiled: Profile, findings: Sequence[Finding]) -> bytes:
     if profiled.kernels:
         how = "The times are modelled."
         body.append(kernels.section(profiled.kernels, how, findings, files, profiled.device))
+        body.append(accesses.section(traces))
     body.append(source.section(sources, findings))
-    return _page(title, body, str(profiled.device.get("name", "")))
+    device_name = str(profiled.device.get("name", ""))
+    return _page(title, body, device_name, traced=bool(profiled.kernels and traces))
 
 
 def _charts(title: str, pictures: Sequence[Markup]) -> Markup:
@@ -105,6 +114,8 @@ def _timeline(result: Result) -> Iterator[Markup]:
         yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
 
 
-def _page(title: str, body: Sequence[Markup], device: str) -> bytes:
+def _page(title: str, body: Sequence[Markup], device: str, *, traced: bool) -> bytes:
     foot = tag("footer", tag("p", f"{one_line(device, WIDTH)}; Warpgrade {__version__}", class_="dim"))
-    return page(title, [*body, foot], style=source.style(), script=read_style("page.js"), width="wide")
+    style = source.style() + read_style("accesses.css")
+    script = read_style("page.js") + (read_style("accesses.js") if traced else "")
+    return page(title, [*body, foot], style=style, script=script, width="wide")

@@ -52,24 +52,24 @@ def bars(title: str, description: str, rows: Sequence[Bar], caption: str = "", w
 
 def text(x: float, y: float, words: str, *, anchor: str = "start", style: str = "") -> Markup:
     """Return a line of text; y is its base line."""
-    return tag("text", words, x=_number(x), y=_number(y), text_anchor=anchor, class_=style)
+    return tag("text", words, x=number(x), y=number(y), text_anchor=anchor, class_=style)
 
 
 def box(x: float, y: float, width: float, height: float, style: str, title: str = "") -> Markup:
     """Return a rectangle; a title shows under the pointer."""
     inside = [tag("title", title)] if title else []
-    return tag("rect", inside, x=_number(x), y=_number(y), width=_number(max(width, 0.5)), height=_number(height),
+    return tag("rect", inside, x=number(x), y=number(y), width=number(max(width, 0.5)), height=number(height),
                class_=style)  # fmt: skip
 
 
 def line(points: Sequence[tuple[float, float]], style: str) -> Markup:
     """Return a line through points."""
-    return tag("polyline", points=" ".join(f"{_number(x)},{_number(y)}" for x, y in points), class_=style)
+    return tag("polyline", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), class_=style)
 
 
 def dot(x: float, y: float, title: str, style: str = "dot") -> Markup:
     """Return a point with a title under the pointer."""
-    return tag("circle", tag("title", title), cx=_number(x), cy=_number(y), r="4", class_=style)
+    return tag("circle", tag("title", title), cx=number(x), cy=number(y), r="4", class_=style)
 
 
 @dataclass(frozen=True)
@@ -100,5 +100,6 @@ def shorten(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a coordinate with at most one digit behind the point."""
     return f"{value:.1f}".removesuffix(".0")
