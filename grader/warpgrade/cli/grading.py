@@ -192,7 +192,11 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
 
 
 def _publish(
-    outlets: Outlets, submission: Submission, graded: Result, course: Course | None, read_ptx: Callable[[], PtxLines],
+    outlets: Outlets,
+    submission: Submission,
+    graded: Result,
+    course: Course | None,
+    read_ptx: Callable[[], PtxLines],
     traces: Traces | None,
 ) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
@@ -200,9 +204,7 @@ def _publish(
     leaderboard = course is not None and course.file.policy.leaderboard
     ptx = read_ptx() if outlets.by_line and graded.problem is None else {}
     recorded = traces.kept if traces else None
-    outlets.publish(
-        Report(found, submission.folder, result=graded, ptx=ptx, traces=recorded, leaderboard=leaderboard)
-    )
+    outlets.publish(Report(found, submission.folder, result=graded, ptx=ptx, traces=recorded, leaderboard=leaderboard))
 
 
 def _print(graded: Result, display: _Display) -> None:
