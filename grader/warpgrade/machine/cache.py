@@ -63,6 +63,7 @@ def _put(scratch: Path, folder: Path) -> None:
     while not folder.is_dir():
         try:
             scratch.rename(folder)
+            break
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else there now, and perhaps gone again
                 raise
