@@ -153,7 +153,8 @@ TEST_CASE("origin's messages say how much went up, what was put together and wha
         device::OriginVerdict verdict;
         verdict.problem = problem;
         verdict.bytes = bytes, verdict.sample = std::move(came), verdict.mapped = mapped;
-        verdict.decision = "the size of a copy", verdict.elsewhere = 17;
+        if (problem != Problem::rearranged) verdict.decision = "the size of a copy";
+        verdict.elsewhere = 17;
         return explain_origin(verdict, f, {}, 0);
     };
     CHECK_THAT(told(Problem::unexpected_upload, 4095, {}),
