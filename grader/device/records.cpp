@@ -125,6 +125,7 @@ json to_json(const LaunchRecord& record) {
         {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
         {"most_block_instructions", record.most_block_instructions},
         {"lines", std::move(lines)},
+        {"costs", std::move(costs)},
         {"error", record.error_code == 0 ? json(nullptr)
                                          : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
     if (record.trace) result["trace"] = trace_json(*record.trace);
