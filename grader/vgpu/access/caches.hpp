@@ -34,8 +34,9 @@ struct LineRequest {
     std::uint64_t line : 41;    // address / 128; addresses have 48 bits
     std::uint64_t sectors : 4;  // one bit each
     std::uint64_t kind : 2;
-    std::uint64_t slot : 16;  // the slot of the instruction's statistics
-    static constexpr std::uint32_t max_slots = 1u << 16;
+    static constexpr int slot_bits = 16;
+    std::uint64_t slot : slot_bits;  // the slot of the instruction's statistics
+    static constexpr std::uint32_t max_slots = 1u << slot_bits;
 };
 static_assert(sizeof(LineRequest) == 8);
 

@@ -155,7 +155,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (const Split& s : w.splits)
         if (waits_for_it(s)) arrived |= s.mask;
     if ((members & w.live & ~arrived) != 0) return;
-    if ((members & ~arrived) != 0 && !w.watch.exited_lanes.empty())
+    if ((members & ~arrived) != 0)
         for (const Split& s : w.splits)
             if (waits_for_it(s)) report_missed_collective(w, *s.waiting_insn, members, s.mask);
     const std::uint32_t running = w.frame;

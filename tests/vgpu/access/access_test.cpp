@@ -46,9 +46,9 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                          0xffffff00u, 0x00ff00ffu, 0x55555555u, 0x7fffffffu, 6u};
     for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
         for (const u32 chosen : masks) {
-            for (int shape = 0; shape < 17; ++shape) {
-                Lanes lanes{{}, shape > 14 ? any() | 1 : chosen, bytes};
-                const u64 base = u64{0x10000} + 16 * (any() % 24);
+            for (int shape = 0; shape < 19; ++shape) {
+                Lanes lanes{{}, shape > 15 ? any() | 1 : chosen, bytes};
+                const u64 base = u64{0x10000} + bytes * (any() % (384 / bytes));
                 for (unsigned l = 0; l < warp_size; ++l) {
                     const unsigned element[] = {l,
                                                 0,
@@ -60,6 +60,7 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                                                 l ^ 5,
                                                 l % 8,
                                                 l / 8,
+                                                l / 8 * 32,
                                                 l + l / 16,
                                                 l == 31 ? 90 : l,
                                                 l % 8 + l / 8 * 24,
@@ -148,7 +149,7 @@ TEST_CASE("wavefronts are the most words of a bank, of full warps and of parts o
 TEST_CASE("an access lists the lines that it touches, each once") {
     for_many([](const Lanes& lanes) {
         const Access x = lanes.access();
-        for (const u64 shift : {0, 32, 96, 128}) {
+        for (u64 shift = 0; shift <= 128; shift += lanes.bytes) {
             const LineParts parts(x, shift, lanes.bytes);
             REQUIRE(pairs(parts.begin(), parts.end()) == lines_of(lanes, shift));
         }
@@ -206,6 +207,15 @@ TEST_CASE("a shape that is known again costs what its addresses cost") {
             const bool alone = lanes.mask == 1u << l;
             REQUIRE(p.matches(other.address) == (alone || !(lanes.mask >> l & 1)));
         }
+    });
+}
+
+TEST_CASE("shapes that share a place in the pool replace each other") {
+    PatternPool pool;
+    for_many([&](const Lanes& lanes) {
+        Pattern* const p = pool.find(lanes.access(), lanes.bytes);
+        REQUIRE(p->matches(lanes.address));
+        REQUIRE(pool.find(lanes.access(), lanes.bytes) == p);
     });
 }
 

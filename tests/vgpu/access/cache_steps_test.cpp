@@ -127,6 +127,14 @@ TEST_CASE("an empty L1 begins with each block, as large as it is said to be") {
     CHECK(b.hits(Kind::Read, 1) == 0);
 }
 
+TEST_CASE("what a block left behind when its launch was given up is not the next block's") {
+    Block b;
+    b.l1.access(0, row(128), 4, 0, Kind::Write);
+    b.l1.begin_block(1 << 15, 1, b.stats);
+    b.l1.at_barrier();
+    CHECK(b.l1.misses.empty());
+}
+
 TEST_CASE("warps take turns at L1, an instruction each") {
     Block b(1 << 15, 3);
     for (const std::uint64_t line : {1, 2, 3}) b.l1.access(0, row(128 * line), 4, 0, Kind::Write);
