@@ -50,6 +50,7 @@ TEST_CASE("matmul_one_block leaves C alone beyond its limit", "[public]") {
     const auto& C = run.output;
     CHECK_THAT(launches(run), is(0, "a size is larger than ONE_BLOCK_LIMIT"));
     CHECK_THAT(C, equals_exactly(before).shape(m, n));
+    check_product<matmul_one_block>(16, 16, 16);  // doing nothing at all is not leaving C alone
     check_begun<matmul_one_block>();
 }
 

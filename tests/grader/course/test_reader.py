@@ -194,7 +194,7 @@ def test_the_example_of_the_guide_fits_the_projects_labs() -> None:
     example = Course(reader.parse(EXAMPLE), EXAMPLE)
     assert [mistake.message for mistake in example.mistakes(find_layout())] == []
     matmul = example.applied(labs.find(find_layout(), "matmul"))
-    assert matmul.max_points == 105
+    assert matmul.max_points == 106
 
 
 def test_the_guide_explains_every_key() -> None:

@@ -36,7 +36,7 @@ MISTAKES = [
     ("reduction", "reduce_shuffle adds up", "wrong", "racecheck", "One lane of each warp stores"),
     ("reduction", "reduce_grid_stride adds up", "device-fault", "memcheck", "n / 4 elements"),
     ("reduction", "divergent_warps counts the example of 32 threads in warps of 8", "wrong zeros", "", "copied back"),
-    ("reduction", "the checks find no mistakes in versions 2 to 6", "", "racecheck", "only thread 0"),
+    ("reduction", "the checks find no mistakes in reduce_strided", "", "racecheck", "only thread 0"),
     ("transpose", "transpose_naive transposes whole tiles", "wrong transposed", "", "B is A as it was"),
     ("transpose", "transpose_naive transposes whole tiles", "device-fault", "memcheck", "rows of B are `rows` long"),
 ]  # fmt: skip

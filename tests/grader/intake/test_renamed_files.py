@@ -164,7 +164,7 @@ def test_what_was_taken_is_told(
     file = tmp_path / "result.json"
     status, out, _ = run(capsys, "grade", "toy", submission, "--json", file)
     assert status == 0
-    assert "Note    toy (1).cu is graded as toy.cu" in out
+    assert "note: toy (1).cu is graded as toy.cu" in out
     taken = msgspec.json.decode(file.read_bytes())["submission"]
     assert taken["notes"] == ["toy (1).cu is graded as toy.cu"]
     assert taken["files"][0]["name"] == "toy.cu"

@@ -135,7 +135,7 @@ def test_a_launch_is_limited_unless_the_user_says_otherwise(
 ) -> None:
     asked: list[run.Options] = []
 
-    def stop(_layout: Any, _files: Any, _arguments: Any, options: run.Options) -> Profile:
+    def stop(_layout: Any, _files: Any, _arguments: Any, options: run.Options, _traces: Any) -> Profile:
         asked.append(options)
         raise BadInput("enough")
 
