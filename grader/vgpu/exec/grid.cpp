@@ -118,7 +118,6 @@ bool Grid::run_parallel() {
     std::atomic<std::uint64_t> next{0};
     std::atomic<bool>& attempt_failed = launch_.attempt_failed;
     std::mutex mutex;
-    std::exception_ptr failure;  // an internal error
     const auto work = [&](Executor& e) {
         try {
             BlockState block;
@@ -130,19 +129,12 @@ bool Grid::run_parallel() {
                 if (!launch_.charge(e)) throw AttemptFailed{};
                 finish_block(block);
             }
-        } catch (...) {
+        } catch (const AttemptFailed& why) {
             attempt_failed = true;
             const std::lock_guard lock(mutex);
-            try {
-                throw;
-            } catch (const AttemptFailed& why) {
-                if (why.track_reads) track_reads_.push_back(why.track_reads);
-            } catch (const Fault&) {
-            } catch (const std::bad_alloc&) {       // a serial run needs less memory
-            } catch (const device::DeviceError&) {  // likewise for mapped memory
-            } catch (...) {
-                if (!failure) failure = std::current_exception();
-            }
+            if (why.track_reads) track_reads_.push_back(why.track_reads);
+        } catch (...) {  // a serial run meets it again, or needs less memory
+            attempt_failed = true;
         }
     };
     std::vector<std::thread> helpers;
@@ -152,7 +144,6 @@ bool Grid::run_parallel() {
     }
     work(executors_[0]);
     for (std::thread& h : helpers) h.join();
-    if (failure) std::rethrow_exception(failure);
     return !attempt_failed && !launch_.tracks.conflicts();
 }
 

@@ -113,6 +113,12 @@ TEST_CASE("what does not fit into L2 comes from the device's memory again") {
     CHECK(c.dram_read_sectors > 4096 * 4 * 3 / 2);
 }
 
+TEST_CASE("misses that are too many to be kept are counted") {
+    const auto c = run({.threads = 1, .step = 32, .count = 4096, .rounds = 520});  // of 2^21 that are kept
+    CHECK(c.l2_read_sectors == c.global_load_sectors - c.global_load_l1_hits);
+    CHECK(c.l2_read_sectors > 1 << 21);
+}
+
 TEST_CASE("loads past L1 and atomics go to L2 each time") {
     const auto past = run({.count = 8, .rounds = 3}, with(walk, "ld.global.u32", "ld.global.cg.u32"));
     CHECK(past.global_load_l1_hits == 0);

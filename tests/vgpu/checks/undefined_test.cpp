@@ -272,6 +272,9 @@ TEST_CASE("a shuffle hands a value to the lanes that read it") {
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %r1, 9, 31, 0xffffffff;" + use, 9) == Findings{{global, 3, 1, 0, 1}});
     // The shuffle's result replaces what the register held; the shuffle uses its other operands.
     CHECK(run(load + "mov.u32 %r2, %r1;\nshfl.sync.idx.b32 %r2, %t, 0, 31, 0xffffffff;" + use).empty());
+    CHECK(run(load + "shfl.sync.idx.b32 %r3, %r1, 0, 31, 0xffffffff;\nshfl.sync.idx.b32 %r2, %t, 0, 31, 0xffffffff;" +
+              use)
+              .empty());
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %t, %r1, 31, 0xffffffff;") == Findings{{global, 2, 1, 0, 1}});
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %t, %r1, 31, 0xffffffff;" + use, 30) == Findings{{global, 2, 1, 30, 1}});
     CHECK(run(load + "redux.sync.add.u32 %r2, %r1, 0xffffffff;") == Findings{{global, 2, 1, 0, 1}});
