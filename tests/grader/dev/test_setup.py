@@ -100,6 +100,18 @@ def test_a_comment_that_changes_makes_a_precompiled_header_anew(tmp_path: Path) 
     assert shutil.which("ccache"), "./warpgrade test installs it"
 
 
+def test_what_another_checkout_built_is_left_alone(tmp_path: Path) -> None:
+    other, copy = tmp_path / "other", tmp_path / "copy"
+    (other / "release").mkdir(parents=True)
+    copy.mkdir()
+    shutil.copy(ROOT / "warpgrade", copy)
+    (copy / "build").symlink_to(other)
+    done = subprocess.run([copy / "warpgrade", "grade"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert f"build is a link to {other}" in done.stderr
+    assert (other / "release").is_dir()
+
+
 @pytest.mark.parametrize("script", ["warpgrade", ".ci/run"])
 def test_shell_scripts_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
