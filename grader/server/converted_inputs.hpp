@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "device/origin.hpp"
 #include "server/device_names.hpp"
 #include "server/origin_cover.hpp"
 
