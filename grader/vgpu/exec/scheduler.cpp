@@ -20,8 +20,7 @@ namespace error = device::error;
 
 namespace {
 
-constexpr std::uint32_t spin_limit = 64;         // synchronising operations before diverged lanes step back
-constexpr std::uint32_t warp_turn = 512;         // … before the warp lets other warps run
+constexpr std::uint32_t spin_limit = 64;         // see Warp::sync_operations; before diverged lanes step back
 constexpr std::uint64_t charge_chunk = 1 << 14;  // instructions between two checks of the budget
 constexpr std::uint64_t warp_slice = 1 << 20;    // instructions of one turn, for loops that wait without synchronising
 

@@ -56,6 +56,9 @@ struct Frame {
     std::uint32_t local_end = 0;     // end of its variables there
 };
 
+// Synchronising operations after which a warp lets the others run.
+inline constexpr std::uint32_t warp_turn = 512;
+
 struct Warp {
     std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, scratch
     Executor* executor = nullptr;
