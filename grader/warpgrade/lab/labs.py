@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -61,7 +62,11 @@ class Mistake:
 
 
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[lab]`; `points`, if given, is what those of all tests add up to; `name`, if not the folder's."""
+    """Table `[lab]`.
+
+    points: what those of all tests add up to, if given. name: if it is not the folder's. hours: of a student's, without
+    the lecture, as estimated by who teaches it.
+    """
 
     title: str
     order: int
@@ -70,6 +75,8 @@ class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     functions: list[str]
     points: float | None = None
     name: str = ""
+    hours: float = 0
+    difficulty: Literal["", "easy", "medium", "hard"] = ""
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

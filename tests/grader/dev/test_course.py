@@ -64,9 +64,15 @@ def test_the_points_for_clean_checks_are_those_of_the_labs() -> None:
 
 
 def test_the_hours_add_up() -> None:
-    *rows, last = [row[1:] for row in cells(section("## Hours"))][1:]
+    *rows, last = [row[2:] for row in cells(section("## Hours"))][1:]
     hours = [[0.0 if hour == "–" else float(hour) for hour in row] for row in rows]
     assert [sum(column) for column in zip(*hours, strict=True)] == [float(hour) for hour in last]
+
+
+def test_hours_and_difficulty_are_those_of_the_labs() -> None:
+    rows = {row[0].strip("`"): row[1:] for row in cells(section("## Hours")) if row[0].startswith("`")}
+    shown = {name: (row[0], sum(float(hour) for hour in row[2:] if hour != "–")) for name, row in rows.items()}
+    assert shown == {name: (lab.file.lab.difficulty, lab.file.lab.hours) for name, lab in LABS.items()}
 
 
 def test_where_short_answers_take_hours_there_are_questions() -> None:
