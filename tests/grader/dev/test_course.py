@@ -54,6 +54,15 @@ def test_list_names_the_labs_in_the_order_of_the_course() -> None:
     assert list(LABS) == list(dict.fromkeys(weeks))
 
 
+def test_the_parts_of_debug_are_all_its_functions_in_the_weeks_of_the_table() -> None:
+    weeks = section("## Twelve weeks")
+    parts = re.findall(r"^- week (\d+), .*?: (.*)[;.]$", weeks, re.MULTILINE)
+    assert sorted(name for _, names in parts for name in re.findall(r"`(\w+)`", names)) == sorted(
+        LABS["debug"].file.lab.functions
+    )
+    assert [week for week, _ in parts] == [row[0] for row in cells(weeks) if "`debug`" in row[1] and "part" in row[1]]
+
+
 def test_the_points_for_clean_checks_are_those_of_the_labs() -> None:
     sums = {
         name: sum(item.points for item in lab.items if "the checks find" in item.name) for name, lab in LABS.items()
