@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.drawing import Drawing
+from lab.figures.drawing import Drawing
 
 _HOST, _DEVICE, _WIDE = 44, 456, 240
 

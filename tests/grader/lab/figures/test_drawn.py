@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 
 import pytest
-from figures import first_program, hardware, orders, threads_and_data
-from figures.drawing import STYLE, Drawing
+from lab.figures import first_program, hardware, orders, threads_and_data
+from lab.figures.drawing import STYLE, Drawing
 
 from warpgrade.machine.paths import find_layout
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.drawing import Drawing
+from lab.figures.drawing import Drawing
 
 
 def multiprocessor() -> Drawing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.drawing import Drawing
+from lab.figures.drawing import Drawing
 
 _WIDTH, _HEIGHT, _BLOCK_X, _BLOCK_Y = 11, 5, 4, 2
 _SIDE, _LEFT, _TOP = 34, 70, 92
