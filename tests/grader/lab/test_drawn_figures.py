@@ -1,4 +1,4 @@
-"""Figures of task sheets are what the code beside this draws; WARPGRADE_UPDATE_GOLDEN=1 draws them anew."""
+"""Figures of task sheets are what the code of figures/ draws; WARPGRADE_UPDATE_GOLDEN=1 draws them anew."""
 
 from __future__ import annotations
 
