@@ -132,6 +132,9 @@ def test_wrong_solutions_and_programs_in_commands_exist(page: Path) -> None:
         assert "/" not in program or (ROOT / program).exists(), f"there is no {program}"
 
 
+NOTE = re.compile(r"^<!--\n(.*?)\n-->$", re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("deck", SLIDES, ids=told)
 def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     text = deck.read_text(encoding="utf-8")
@@ -140,7 +143,8 @@ def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     for slide in slides:
         assert slide.startswith("# "), f"a slide begins with its title: {slide[:40]}"
         assert "\n# " not in slide, f"two titles on one slide: {slide[:40]}"
-        assert len(slide.splitlines()) <= 30, f"more than fits on a slide: {slide[:40]}"
+        shown = NOTE.sub("", slide).strip()
+        assert len(shown.splitlines()) <= 30, f"more than fits on a slide: {slide[:40]}"
     titles = [slide.partition("\n")[0] for slide in slides]
     assert titles[0].startswith(f"# Lab {deck.parent.name}:")
     assert any(title.startswith("# Predict") for title in titles)
@@ -148,6 +152,23 @@ def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     assert titles[-1] == "# To take home"
     assert "    ./warpgrade " in text, "no command to show the mistake with"
     assert "](figures/" in text or not (deck.parent / "figures").is_dir(), "no figure"
+
+
+@pytest.mark.parametrize("deck", SLIDES, ids=told)
+def test_speakers_notes_are_comments_at_the_end_of_slides(deck: Path) -> None:
+    """As Marp reads them: a comment that is no directive is a note of the slide that it stands in."""
+    noted = []
+    for slide in deck.read_text(encoding="utf-8").split("\n\n---\n\n"):
+        notes = NOTE.findall(slide)
+        assert len(notes) == slide.count("<!--") <= 1
+        if notes:
+            assert slide.rstrip().endswith("-->"), "a note stands below what is shown"
+            assert "\n\n" not in notes[0].strip()
+            assert not re.match(r"\s*[$_]?\w+:", notes[0]), "this reads as a directive of Marp"
+            noted.append(slide.partition("\n")[0])
+    assert len(noted) >= 6
+    for title in ("# Lab", "# Predict", "# The mistake"):
+        assert any(one.startswith(title) for one in noted), f"no note on the slide “{title} …”"
 
 
 NUMBER = r"\d[\d.,]*(?:e\+\d+)? (?:ms|GB/s|TFLOP/s|GFLOP/s|cycles)"
