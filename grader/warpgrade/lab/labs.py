@@ -28,6 +28,7 @@ _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Also a pattern. It becomes part of command lines, pages and shell scripts.
 _FILE = re.compile(r"[\w*?\[][\w.+*?\[\]! -]*")
+PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 _MAX_NAME_LENGTH, _MAX_MISTAKE_LENGTH = 100, 1000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
