@@ -23,7 +23,7 @@ from warpgrade.grading import grade, review
 from warpgrade.grading.grade import Options
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.intake.intake import Leniency
-from warpgrade.lab.labs import Lab
+from warpgrade.lab.labs import PRELAB, Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import one_line, timestamp
 
@@ -253,6 +253,7 @@ def record_result(record: Record, result: Result) -> Record:
         status="rejected" if result.status == "rejected" else "graded",
         points=result.score.points,
         max_points=result.score.max_points,
+        prelab_points=round(sum(test.points for test in result.tests if test.name.startswith(PRELAB)), 2),
         problem=one_line(_describe_problem(problem), _WIDTH) if problem else "",
         lost=[_lost_points(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
         review=_review_notes(result),

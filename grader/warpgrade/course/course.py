@@ -46,7 +46,7 @@ class Course:
     def applied(self, lab: Lab) -> Lab:
         """Return a lab with the points that the course gives its tests; raises CourseMistake where they do not fit."""
         entry = self.entry(lab.name)
-        if entry is None or not entry.points:
+        if entry is None or not (entry.points or entry.prelab_due):
             return lab
         reader.refuse(self._mistakes_with(lab))
         points = {item.name: item.points for item in lab.items} | entry.points
@@ -60,11 +60,12 @@ class Course:
         return 100 * entry.weight / sum(each.weight for each in self.file.lab) if entry else 0.0
 
     def facts(self, name: str) -> str:
-        """Say in one line when a lab is due, its share of the grade and rubric, and when hidden tests are shown."""
+        """Say in one line when prelab and lab are due, share of the grade, rubric, and when hidden tests are shown."""
         entry = self.entry(name)
         if entry is None:
             return "not in the course"
-        facts = [f"due {format_time(entry.due)}"] if entry.due else []
+        facts = [f"prelab due {format_time(entry.prelab_due)}"] if entry.prelab_due else []
+        facts += [f"due {format_time(entry.due)}"] if entry.due else []
         facts.append(f"{number(self.share(name))} % of the course")
         if entry.rubric:
             items = ", ".join(f"{item.name} {number(item.points)}" for item in entry.rubric)

@@ -15,13 +15,12 @@ from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Check, Measurement, Score, TestResult
 from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS
 from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
-from warpgrade.lab.labs import Lab, SpeedItem, TestItem
+from warpgrade.lab.labs import PRELAB, Lab, SpeedItem, TestItem
 from warpgrade.machine import device
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, clean_tree, number
 
 SPEEDUP = "speedup"
-PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 _CHARGED = {"counter", "speed", "checks"}  # tags of tests that a mistake takes the points of
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test

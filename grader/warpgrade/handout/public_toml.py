@@ -29,12 +29,15 @@ def text(lab: Lab, baseline: float) -> str:
 
 
 def _set(struct: msgspec.Struct) -> dict[str, Any]:
-    """Return the fields that differ from their defaults; the sum of all points would tell of what is hidden."""
+    """Return the fields that differ from their defaults.
+
+    The sum of all points would tell of what is hidden; hours and difficulty stand on the sheet.
+    """
     values = {}
     for field in msgspec.structs.fields(type(struct)):
         value = getattr(struct, field.name)
         usual = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-        if field.required or (field.name != "points" and value != usual):
+        if field.required or (field.name not in ("points", "hours", "difficulty") and value != usual):
             values[field.name] = value
     return values
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -27,6 +28,7 @@ _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Also a pattern. It becomes part of command lines, pages and shell scripts.
 _FILE = re.compile(r"[\w*?\[][\w.+*?\[\]! -]*")
+PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 _MAX_NAME_LENGTH, _MAX_MISTAKE_LENGTH = 100, 1000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
@@ -61,7 +63,11 @@ class Mistake:
 
 
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[lab]`; `points`, if given, is what those of all tests add up to; `name`, if not the folder's."""
+    """Table `[lab]`.
+
+    points: what those of all tests add up to, if given. name: if it is not the folder's. hours: of a student's, without
+    the lecture, as estimated by who teaches it.
+    """
 
     title: str
     order: int
@@ -70,6 +76,8 @@ class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     functions: list[str]
     points: float | None = None
     name: str = ""
+    hours: float = 0
+    difficulty: Literal["", "easy", "medium", "hard"] = ""
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -71,7 +71,7 @@ def test_a_course_and_its_dates() -> None:
         ("timezone", 'device = "gpuu"\ntimezone', "course.toml:4: device: “gpuu” is none; use auto, vgpu"),
         ("timezone", 'compiler = "new"\ntimezone', "course.toml:4: compiler: “new” is no version of nvcc"),
         ("weight = 2", "wieght = 2", "course.toml:7: [[lab]] number 1 “toy”: unknown key `wieght`: did you mean"),
-        ("weight = 2", "colour = 2", "unknown key `colour`; there are name, weight, points, due, hidden_until"),
+        ("weight = 2", "colour = 2", "unknown key `colour`; there are name, weight, points, due, prelab_due, hidden_until"),
         ("weight = 2", 'weight = "2"', "course.toml:7: [[lab]] number 1 “toy”.weight: Expected `float`, got `str`"),
         ("weight = 2", "weight = -1", "course.toml:7: “toy”: weight must not be below 0"),
         ("weight = 2", "weight = nan", "course.toml:7: “toy”: weight must not be below 0"),
@@ -96,6 +96,8 @@ def test_a_course_and_its_dates() -> None:
         ('lab = "toy"\ndays = 2', "until = 2027-03-10", "`until` needs a `lab`; for all labs use `days`"),
         ("due = 2027-03-08\n", "", "course.toml:14: extension of “ada”: lab “toy” has no due date"),
         ('student = "ada"', 'student = ""', "course.toml:16: extension: student must not be empty"),
+        ("weight = 2", "prelab_due = 2027-03-09", "toml:7: “toy”: its prelab is due after the lab (2027-03-08 23:59)"),
+        ("weight = 2", 'prelab_due = "2027-03-01"', "toml:7: prelab_due: write the date without quotation marks"),
         ("weight = 2", 'rubric = [{ name = "style", points = 0 }]', "toml:7: “toy”, rubric: “style”: points must"),
         ("weight = 2", 'rubric = [{ name = "a=b", points = 1 }]', "toml:7: “toy”, rubric: “a=b”: an item"),
         ("weight = 2", 'rubric = [\n{ name = "x", points = 1 },\n{ name = "X", points = 2 }]', "“X” appears twice"),
@@ -111,6 +113,19 @@ def test_mistakes_are_named_with_their_line(old: str, new: str, complaint: str) 
     told = f"{caught.value.message}\n{caught.value.detail}"
     assert complaint in told
     assert told.startswith("course.toml")
+
+
+def test_a_prelab_is_due_at_the_end_of_its_day_and_only_where_there_is_one() -> None:
+    text = COURSE.replace('name = "toy"\nweight = 2', 'name = "debug"\nprelab_due = 2027-03-01').replace(
+        'points = { "adds" = 4, "speed" = 30 }\n', ""
+    )
+    found = Course(reader.parse(text.replace('lab = "toy"', 'lab = "debug"')))
+    due = found.file.lab[0].prelab_due
+    assert due is not None
+    assert due.astimezone(UTC) == datetime(2027, 3, 1, 22, 59, 59, tzinfo=UTC)
+    assert found.facts("debug").startswith("prelab due 2027-03-01 23:59 CET · due 2027-03-08 23:59 CET")
+    with pytest.raises(CourseMistake, match="lab “debug” has no prelab"):
+        found.applied(labs.find(find_layout(), "debug"))
 
 
 def test_several_mistakes_are_told_at_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 from dev.pages import commands, parse_command
 from stand_ins import run
@@ -102,6 +104,11 @@ def test_when_and_to_whom(tmp_path: Path) -> None:
     files = ", ".join(f"`{name}`" for name in REVERSE.file.lab.files)
     assert f"Hand in {files}.\n\nIt is due 2027-03-22 12:00 UTC. Later work loses 10 % for each day begun and" in text
     assert "Questions: ta@uni.edu" in text
+    assert "prelab is due" not in text
+    found = course(Late())
+    entry = msgspec.structs.replace(found.file.lab[0], prelab_due=datetime(2027, 3, 8, 12, tzinfo=UTC))
+    split = dataclasses.replace(found, file=msgspec.structs.replace(found.file, lab=[entry]))
+    assert "\n\nThe prelab is due 2027-03-08 12:00 UTC: hand in what you have by then. Of several" in page(course=split)
     assert "due" not in page().partition("## Handing in")[2].partition("## Reading")[0]
 
 
