@@ -80,8 +80,9 @@ def render_profile(
     title = f"{profile.time(profiled.clock_ns)} on the device"
     sources = list(source.read_program(profiled.kernels, device_rates.read(profiled.device)))
     files = {each.name for each in sources}
+    told = [clean(each) for each in (profile.sample_note(profiled), *profiled.call_errors) if each]
     mistakes = [show_finding(one, files) for one in findings if one.diagnostic.severity != "advice"]
-    body = [render("program.html", title=title, errors=[clean(each) for each in profiled.call_errors], found=mistakes)]
+    body = [render("program.html", title=title, errors=told, found=mistakes)]
     pictures = [
         time_parts.run_bars(profiled), timeline.picture(profiled.timeline, "Timeline"),
         *_roofline(profiled.kernels, profiled.device), versions.kernels(profiled.kernels),
