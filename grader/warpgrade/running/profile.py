@@ -10,6 +10,7 @@ import msgspec
 
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine.fidelity import Fidelity
 from warpgrade.machine.text import one_line
 from warpgrade.running.time_budget import Stopped
 
@@ -17,6 +18,7 @@ Counters = dict[str, int]
 Shape = tuple[int, int, int]
 
 _MAX_CALL_ERRORS = 20
+_NOT_SUPPORTED = 801  # cudaErrorNotSupported
 _MAX_EVENTS = 100_000
 _MAX_LAUNCHES = 1000  # whose counters are kept one by one
 _MAX_TEXT_LENGTH = 4000
@@ -116,6 +118,7 @@ class Profile(msgspec.Struct):
     diagnostics: list[Diagnostic] = []  # what the checks found, worst first
     timeline: list[Event] = []
     timeline_complete: bool = True
+    fidelity: Fidelity | None = None
 
 
 class Collector:
@@ -131,6 +134,7 @@ class Collector:
         self._launches = 0
         self._complete = True
         self._call_errors: list[str] = []
+        self.unsupported: list[str] = []  # calls that failed because the device lacks something
         self._diagnostics: list[Diagnostic] = []
         self._clock_ns = 0.0
 
@@ -155,6 +159,8 @@ class Collector:
         for error in report["call_errors"]:
             if len(self._call_errors) < _MAX_CALL_ERRORS:
                 self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
+                if error.get("code") == _NOT_SUPPORTED:
+                    self.unsupported.append(self._call_errors[-1])
         self._diagnostics = diagnosis.merge([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
         self._clock_ns += report["clock_ns"]
 

@@ -20,7 +20,7 @@ from warpgrade.compiling import compile_errors, toolchain
 from warpgrade.findings import accesses, conditional, diagnosis, sources
 from warpgrade.findings.accesses import Traces
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.machine import device
+from warpgrade.machine import device, fidelity
 from warpgrade.machine.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
@@ -132,6 +132,7 @@ def run(
             status = _execute(layout, program, arguments, server, watch)
         profile = collector.finish(target.properties, time_budget.EXIT_STATUS if watch.stopped else status)
         profile.stopped = watch.stopped
+        profile.fidelity = fidelity.state(target, collector.unsupported)
         lookup, own = sources.HostCode(program, sandbox), _own_sources(layout, files, options)
         profile.diagnostics = _with_own_lines(files, options, profile, own, lookup)
         if traces is not None:
