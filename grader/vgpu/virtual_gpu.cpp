@@ -352,6 +352,8 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.heap = &heap_;
     limits.images = &images_;
     limits.checks = options_.checks;
+    limits.sample_blocks = options_.sample_blocks;
+    limits.progress = options_.progress.get();
     limits.note_accesses = note_accesses_;
     limits.trace_accesses = options_.trace_accesses && traced_.size() < max_traced && traced_.insert(info.name).second;
     if (options_.origin) {
@@ -375,6 +377,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.registers_per_thread = info.registers_per_thread;
     record.static_shared_bytes = info.static_shared_bytes;
     record.counters = result.counters;
+    record.sampled_blocks = result.sampled_blocks;
     record.most_block_instructions = result.most_block_instructions;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
@@ -409,7 +412,10 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
 }  // namespace
 
 std::unique_ptr<device::Device> make_virtual_gpu(const std::string& profile, const VirtualGpuOptions& options) {
-    return std::make_unique<VirtualGpu>(open_profile(profile), options);
+    VirtualGpuOptions complete = options;
+    if (options.sample_blocks != 0) complete.checks.init = false;
+    if (!options.progress) complete.progress = std::make_shared<device::Progress>();
+    return std::make_unique<VirtualGpu>(open_profile(profile), complete);
 }
 
 }  // namespace warpgrade::vgpu

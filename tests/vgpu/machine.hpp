@@ -54,7 +54,9 @@ class Machine {
     explicit Machine(unsigned threads = 1, const std::string& ptx = read_text(WG_TEST_KERNELS),
                      std::uint64_t instruction_limit = 200'000'000, const char* profile = "h100",
                      const device::Checks& checks = {})
-        : gpu(make_virtual_gpu(profile, {threads, instruction_limit, 0, checks})),
+        : Machine(VirtualGpuOptions{threads, instruction_limit, 0, checks}, ptx, profile) {}
+    Machine(const VirtualGpuOptions& options, const std::string& ptx, const char* profile = "h100")
+        : gpu(make_virtual_gpu(profile, options)),
           module(gpu->load_module(std::as_bytes(std::span(ptx.data(), ptx.size())))) {}
 
     template <class T>

@@ -58,7 +58,8 @@ void fill_specials(const Launch& launch, const BlockState& block, std::uint64_t 
 
 }  // namespace
 
-void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) const {
+void Grid::start_block(Executor& e, BlockState& block, std::uint64_t number) const {
+    const std::uint64_t linear = launch_.linear_of(number);
     const Code& code = launch_.code;
     const device::LaunchConfig& config = launch_.config;
     const LaunchLimits& limits = launch_.limits;
@@ -76,6 +77,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         block.warps.resize(warps);
     }
     block.linear = linear;
+    block.number = number;
     const device::Dim3 place = launch_.block_place(linear);
     block.x = place.x;
     block.y = place.y;

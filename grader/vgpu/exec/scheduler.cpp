@@ -234,9 +234,15 @@ void WarpRunner::add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t f
 void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     if (e.launch->charge(e)) return;
     device::Diagnostic found;
-    found.rule = &device::rules::runaway;
-    found.message = fmt::format("is still in this loop after the kernel has executed {}",
-                                counted(e.launch->limits.instructions, "warp instruction"));
+    if (e.launch->stopped()) {
+        found.rule = &device::rules::kernel_failed;
+        found.message =
+            fmt::format("is still in this loop when the program's time is over; {} are done", e.launch->how_far());
+    } else {
+        found.rule = &device::rules::runaway;
+        found.message = fmt::format("is still in this loop after the kernel has executed {}",
+                                    counted(e.launch->limits.instructions, "warp instruction"));
+    }
     raise_at(w, &at, error::launch_timeout, static_cast<unsigned>(std::countr_zero(mask)), std::move(found));
 }
 

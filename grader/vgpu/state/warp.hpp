@@ -96,7 +96,8 @@ struct Barrier {
 
 struct BlockState {
     std::uint32_t x = 0, y = 0, z = 0;
-    std::uint64_t linear = 0;
+    std::uint64_t linear = 0;     // in the grid
+    std::uint64_t number = 0;     // among the blocks that run
     std::byte* shared = nullptr;  // laid out as Launch::shared says
     std::uint32_t live_threads = 0;
     std::vector<Warp> warps;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -17,8 +16,9 @@ import msgspec
 from warpgrade.lab import handout_note
 from warpgrade.lab.failure_tags import FAILURE_TAGS
 from warpgrade.lab.handout_note import HANDOUT
+from warpgrade.lab.speed_curve import Curve, curve_mistake
 from warpgrade.lab.toml_lines import explain_error, find_line
-from warpgrade.machine import toml_file
+from warpgrade.machine import device, toml_file
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, printable_name
@@ -117,15 +117,22 @@ class TestItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class SpeedItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[[speed]]`: points by speed-up over the starter, one curve for each kind of device."""
+    """Table `[[speed]]`: points by speed-up over the starter, one curve for each kind of device.
+
+    Without a curve for the kind of device that it is graded on, its points are pending.
+    """
 
     name: str
     points: float
-    vgpu: list[tuple[float, float]]
-    gpu: list[tuple[float, float]]
+    vgpu: Curve | None = None
+    gpu: Curve | None = None
     hidden: bool = False
     hint: str = ""
     hints: dict[str, str] = {}
+
+    def curve(self, kind: device.Kind) -> Curve | None:
+        """Return the curve for a kind of device, if there is one."""
+        return self.gpu if kind == "gpu" else self.vgpu
 
 
 class LabFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -367,9 +374,8 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
             what = f"“{item.name}”: points must not be below 0, nor above {_MAX_POINTS:,}"
             yield find_line(toml, table, index, "points"), what
             continue
-        for device in ("vgpu", "gpu") if isinstance(item, SpeedItem) else ():
-            if problem := curve_mistake(getattr(item, device), item.points):
-                yield find_line(toml, table, index, device), f"“{item.name}”.{device}: {problem}"
+        for key, what in _mistakes_in_curves(item) if isinstance(item, SpeedItem) else ():
+            yield find_line(toml, table, index, key), what
     if wrong:
         return
     total, stated, baseline = lab.max_points, lab.file.lab.points, lab.file.baseline.points
@@ -380,6 +386,15 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
         yield find_line(toml, "lab", key="points"), what
     if not 0 <= baseline <= total:
         yield find_line(toml, "baseline", key="points"), f"baseline.points must be between 0 and {total:g}"
+
+
+def _mistakes_in_curves(item: SpeedItem) -> Iterator[tuple[str, str]]:
+    curves = {key: curve for key in ("vgpu", "gpu") if (curve := getattr(item, key)) is not None}
+    if not curves:
+        yield "", f"“{item.name}” needs a curve: vgpu or gpu"
+    for key, curve in curves.items():
+        if problem := curve_mistake(curve, item.points):
+            yield key, f"“{item.name}”.{key}: {problem}"
 
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:
@@ -395,20 +410,3 @@ def _mistakes_in_headers(headers: Headers) -> list[str]:
         if name not in USUALLY_REFUSED
     ]
     return found
-
-
-def curve_mistake(curve: list[tuple[float, float]], points: float) -> str:
-    """Return what is wrong with a curve of (speed-up, points), or nothing."""
-    if len(curve) < 1:
-        return "needs at least one [speed-up, points]"
-    if not all(math.isfinite(number) for pair in curve for number in pair):
-        return "speed-ups and points must be finite numbers"
-    if any(right[0] <= left[0] for left, right in itertools.pairwise(curve)):
-        return "speed-ups must rise"
-    if any(right[1] < left[1] for left, right in itertools.pairwise(curve)):
-        return "points must not fall as the speed-up rises"
-    if curve[0][0] <= 0 or curve[0][1] < 0:
-        return "speed-ups must be above 0, and points not below 0"
-    if curve[-1][1] != points:
-        return f"must end at the item's {points:g} points"
-    return ""

@@ -15,6 +15,7 @@ from warpgrade.course.course import Course
 from warpgrade.course.reader import CourseMistake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
+from warpgrade.lab.speed_curve import curve_mistake
 from warpgrade.machine.paths import Layout, find_layout
 
 SCHEMA_FILE = find_layout().root / "docs" / "course.schema.json"
@@ -166,7 +167,7 @@ def test_points_of_a_lab_and_the_curve_of_its_speed(lab: Lab) -> None:
     assert changed.max_points == 54
     (speed,) = changed.file.speed
     assert (speed.vgpu, speed.gpu) == ([(1.0, 0), (3.0, 30)], [(1.0, 0), (2.0, 30)])
-    assert all(labs.curve_mistake(curve, 30) == "" for curve in (speed.vgpu, speed.gpu))
+    assert all(curve and curve_mistake(curve, 30) == "" for curve in (speed.vgpu, speed.gpu))
     assert lab.max_points == 40
     assert one.share("toy") == pytest.approx(200 / 3)
     assert one.facts("toy") == "due 2027-03-08 23:59 CET · 66.7 % of the course"

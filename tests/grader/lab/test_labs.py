@@ -53,6 +53,7 @@ def test_an_unknown_lab_names_a_close_one(layout: Layout) -> None:
         ("points = 20\nhidden", "points = nan\nhidden", ":18: “adds odd sizes”: points must not be below 0"),
         ("[[1.0, 0], [3.0, 10]]", "[[1.0, 0], [inf, 10]]", ":24: “speed”.vgpu: speed-ups and points must be finite"),
         ("[[1.0, 0], [2.0, 10]]", "[[1.0, 0], [2.0, 11]]", ":25: “speed”.gpu: must end at the item's 10 points"),
+        ("vgpu = [[1.0, 0], [3.0, 10]]\ngpu = [[1.0, 0], [2.0, 10]]\n", "", ":21: “speed” needs a curve: vgpu or gpu"),
         ("order = 10", "order = 10\npoints = 100", ":5: the points of all tests add up to 40, not to 100: change"),
         ("seconds = 5", "seconds = nan", ":9: limits.seconds must be above 0"),
         ("points = 20\nhidden", "pionts = 20\nhidden", ":18: [[test]] number 2"),
