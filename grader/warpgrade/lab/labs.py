@@ -29,6 +29,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Also a pattern. It becomes part of command lines, pages and shell scripts.
 _FILE = re.compile(r"[\w*?\[][\w.+*?\[\]! -]*")
 PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
+_ANSWERS = re.compile(r"[A-Za-z_][\w-]{0,40}\.(?:md|txt)", re.ASCII)
 _MAX_NAME_LENGTH, _MAX_MISTAKE_LENGTH = 100, 1000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
@@ -65,8 +66,9 @@ class Mistake:
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Table `[lab]`.
 
-    points: what those of all tests add up to, if given. name: if it is not the folder's. hours: of a student's, without
-    the lecture, as estimated by who teaches it.
+    answers: the text file, of that name in the lab's folder, in which students answer short questions. A person reads
+    it; no test does, and it is never compiled. points: what those of all tests add up to, if given. name: if it is not
+    the folder's. hours: of a student's, without the lecture, as estimated by who teaches it.
     """
 
     title: str
@@ -78,6 +80,7 @@ class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: str = ""
     hours: float = 0
     difficulty: Literal["", "easy", "medium", "hard"] = ""
+    answers: str = ""
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -207,6 +210,11 @@ class Lab:
         return self.file.lab.files[0]
 
     @property
+    def answers(self) -> str:
+        """The file in which short questions are answered; "" if the lab asks none."""
+        return self.file.lab.answers
+
+    @property
     def items(self) -> list[TestItem | SpeedItem]:
         """All that gives points, in the order of lab.toml: tests, then speed."""
         return [*self.file.test, *self.file.speed]
@@ -261,7 +269,9 @@ class Lab:
         """Tell whether a submission may hold a file of that name; what is given is never the student's."""
         if self.gives(file_name):
             return False
-        return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files)
+        return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files) or (
+            bool(self.answers) and file_name == self.answers
+        )
 
 
 def discover(layout: Layout) -> list[Lab]:
@@ -341,6 +351,8 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     for name in head.files:
         if not _FILE.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
             yield files, f"files: “{printable_name(name)}” must be a plain file name"
+    if what := _mistake_in_answers(lab):
+        yield find_line(toml, "lab", key="answers"), f"answers: {what}"
     if not head.functions:
         yield functions, "functions: at least one is needed"
     for name in head.functions:
@@ -354,6 +366,17 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     yield from _mistakes_in_points(lab, toml)
     if not lab.header.is_file():
         yield 0, f"{lab.header.name}, the contract, is missing"
+
+
+def _mistake_in_answers(lab: Lab) -> str:
+    name = lab.answers
+    if not name:
+        return ""
+    if not _ANSWERS.fullmatch(name):
+        return f"“{printable_name(name)}” must be the plain name of a .md or .txt file"
+    if not lab.is_handout and not (lab.folder / name).is_file():
+        return f"{name}, the questions as students get them, is missing in the lab's folder"
+    return ""
 
 
 def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:

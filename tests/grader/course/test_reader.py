@@ -72,7 +72,7 @@ def test_a_course_and_its_dates() -> None:
         ("timezone", 'device = "gpuu"\ntimezone', "course.toml:4: device: “gpuu” is none; use auto, vgpu"),
         ("timezone", 'compiler = "new"\ntimezone', "course.toml:4: compiler: “new” is no version of nvcc"),
         ("weight = 2", "wieght = 2", "course.toml:7: [[lab]] number 1 “toy”: unknown key `wieght`: did you mean"),
-        ("weight = 2", "colour = 2", "unknown key `colour`; there are name, weight, points, due, prelab_due, hidden_until"),
+        ("weight = 2", "colour = 2", "unknown key `colour`; there are name, weight, points, due, prelab_due, "),
         ("weight = 2", 'weight = "2"', "course.toml:7: [[lab]] number 1 “toy”.weight: Expected `float`, got `str`"),
         ("weight = 2", "weight = -1", "course.toml:7: “toy”: weight must not be below 0"),
         ("weight = 2", "weight = nan", "course.toml:7: “toy”: weight must not be below 0"),
