@@ -7,6 +7,7 @@
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
+#include "device/order.hpp"
 #include "server/device_names.hpp"
 
 namespace warpgrade::server {
@@ -16,9 +17,10 @@ struct DeviceOptions {
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
     Checks checks;
-    bool skip_kernels = false;    // launches are checked and do nothing
-    bool origin = false;          // keep what check_origin() needs
-    bool trace_accesses = false;  // record accesses of some warps (device/access_trace.hpp)
+    bool skip_kernels = false;                     // launches are checked and do nothing
+    device::Order order = device::Order::forward;  // of blocks, warps and lanes
+    bool origin = false;                           // keep what check_origin() needs
+    bool trace_accesses = false;                   // record accesses of some warps (device/access_trace.hpp)
 };
 
 // `spec` is "vgpu", "vgpu:PROFILE" or "plain" (kinds.def). Throws std::invalid_argument for other names.

@@ -7,6 +7,7 @@
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
+#include "device/order.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -18,6 +19,8 @@ struct VirtualGpuOptions {
     bool origin = false;          // record what device/origin.hpp needs to trace where outputs come from
     bool trace_accesses = false;  // record accesses of the first launch of each kernel (device/access_trace.hpp)
     bool skip_kernels = false;    // check each launch but run no kernel: shows what host code does by itself
+    // Of blocks, warps and lanes; in all but the first, on one host thread.
+    device::Order order = device::Order::forward;
 };
 
 // `profile` is a name from profile.hpp; an unknown one throws std::invalid_argument that lists the known names.

@@ -75,6 +75,10 @@ _OPTIONS = together(
         help="Stop a launch after N warp instructions; 0: never.",
     ),
     CHECKING,
+    click.option(
+        "--order", type=click.Choice(["forward", "reverse", "interleaved", "ahead"]), default="forward",
+        show_default=True, help="In which order blocks and warps run. A right program gives the same in each.",
+    ),
     no_sandbox("Do not confine the virtual GPU."),
     click.option(
         "--fail-on", type=click.Choice(["error", "warning"]),

@@ -41,6 +41,7 @@ class ServerPlan:
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
     checks: str = "all"  # or "none", or some of race,init,sync,advice
+    order: str = "forward"  # of blocks and warps: or "reverse", or "interleaved"
     traced: bool = False  # record some warps' accesses
 
 
@@ -85,7 +86,7 @@ class DeviceServer:
         return [
             *sandbox, "--device", self._plan.device, "--threads", str(self._plan.threads),
             "--instructions", str(self._plan.instructions), "--checks", self._plan.checks, "--wait-for-take",
-            "--client-fd", str(client), "--control-fd", str(control),
+            "--order", self._plan.order, "--client-fd", str(client), "--control-fd", str(control),
             *(["--trace-accesses"] if self._plan.traced else []),
         ]  # fmt: skip
 

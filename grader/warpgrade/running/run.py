@@ -82,6 +82,7 @@ class Options:
     confined: bool = True
     lines: bool = False
     checks: str = "all"
+    order: str = "forward"  # of blocks and warps, as ServerPlan has it
     nvcc: tuple[str, ...] = ()  # further words for nvcc
 
     @property
@@ -112,6 +113,7 @@ def run(
             plain=sandbox.plain,
             lines=options.lines,
             checks=options.checks,
+            order=options.order,
             traced=traces is not None,
         )
 
