@@ -62,6 +62,9 @@ int main(int argc, char** argv) {
     control->needs(client);
     std::string checks = "all";
     app.add_option("--checks", checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
+    std::string order = "forward";
+    app.add_option("--order", order, "of blocks and warps: forward, reverse, interleaved, ahead")
+        ->capture_default_str();
     ServerOptions server_options;
     app.add_flag("--wait-for-take", server_options.wait_for_take,
                  "let the worker wait when the record of its launches is full, instead of refusing further launches");
@@ -92,6 +95,7 @@ int main(int argc, char** argv) {
     options.memory_limit_bytes = memory_mib << 20;
     try {
         options.checks = parse_checks(checks);
+        options.order = warpgrade::device::parse_order(order);
         server_options.order_streams = options.checks.race;
         if (*progress) options.progress = map_progress(progress_fd);
         const auto device = open_device(spec, options);

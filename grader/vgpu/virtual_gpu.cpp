@@ -115,7 +115,8 @@ class VirtualGpu final : public ClockedDevice {
 
     device::ModuleId load_module(std::span<const std::byte> image) override {
         modules_.emplace(next_module_,
-                         std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table()));
+                         std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table(),
+                                                        options_.order != device::Order::forward));
         loaded(image.size());
         return next_module_++;
     }
@@ -196,6 +197,7 @@ class VirtualGpu final : public ClockedDevice {
         else
             std::ranges::fill(words, device::writer::nobody);
     }
+    void set_order(device::Order order) override { options_.order = order; }
     [[nodiscard]] bool runs_kernels() const override { return !options_.skip_kernels; }
     void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
         memory_.written_by(address, bytes, who);
@@ -354,6 +356,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.checks = options_.checks;
     limits.sample_blocks = options_.sample_blocks;
     limits.progress = options_.progress.get();
+    limits.order = options_.order;
     limits.note_accesses = note_accesses_;
     limits.trace_accesses = options_.trace_accesses && traced_.size() < max_traced && traced_.insert(info.name).second;
     if (options_.origin) {

@@ -7,6 +7,7 @@
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
+#include "device/order.hpp"
 #include "device/progress.hpp"
 
 namespace warpgrade::vgpu {
@@ -24,6 +25,8 @@ struct VirtualGpuOptions {
     // run.
     std::uint64_t sample_blocks = 0;
     std::shared_ptr<device::Progress> progress;  // where to tell how far a launch is; none: nobody watches
+    // Of blocks, warps and lanes; in all but the first, on one host thread.
+    device::Order order = device::Order::forward;
 };
 
 // `profile` is a name from profile.hpp; an unknown one throws std::invalid_argument that lists the known names.

@@ -96,12 +96,23 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             if (spare.empty()) spare.push_back(std::make_unique<BlockState>());
             auto block = std::move(spare.back());
             spare.pop_back();
-            start_block(e, *block, next++);
+            start_block(e, *block, block_to_start(next++));
             const bool done = step(*block);
             if (result_.fault) return;
             (done ? spare : slots).push_back(std::move(block));
         }
     }
+}
+
+// Devices start blocks in the order of their numbers, as many as fit. Code may rely on that when a block waits for an
+// earlier one, so that another order concerns only blocks that are on the device together.
+std::uint64_t Grid::block_to_start(std::uint64_t started) const {
+    const device::Order order = launch_.limits.order;
+    if (order != device::Order::reverse && order != device::Order::ahead) return started;
+    const std::uint64_t resident = std::max<std::uint64_t>(launch_.limits.resident_blocks, 1);
+    const std::uint64_t first = started / resident * resident;
+    const std::uint64_t end = std::min<std::uint64_t>(first + resident, launch_.blocks);
+    return end - 1 - (started - first);
 }
 
 // Distributes blocks over host threads although each block might see what others do. If one did, or if one fails (a
@@ -153,6 +164,7 @@ bool Grid::run_parallel() {
 bool Grid::try_parallel() {
     const LaunchLimits& limits = launch_.limits;
     const device::LaunchConfig& config = launch_.config;
+    if (limits.order != device::Order::forward) return false;
     // With racecheck, one thread tries too: most memory that kernels read is never written and needs no marks of reads.
     if (limits.threads == 1 && !limits.checks.race) return false;
     if (launch_.code.synchronises_globally || launch_.blocks == 1 ||
@@ -260,7 +272,10 @@ LaunchResult Grid::run() {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
         // Blocks that do not communicate run one by one.
-        run_in_turns(executors_[0], code.synchronises_globally ? launch_.limits.resident_blocks : 1);
+        const device::Order order = launch_.limits.order;
+        const bool together =
+            code.synchronises_globally || order == device::Order::interleaved || order == device::Order::ahead;
+        run_in_turns(executors_[0], together ? launch_.limits.resident_blocks : 1);
     }
     launch_.progress.running = 0;
     collect_accesses();

@@ -55,6 +55,7 @@ class Grid {
     void collect_trace();
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t number) const;
+    [[nodiscard]] std::uint64_t block_to_start(std::uint64_t started) const;  // the next one after so many
     void finish_block(BlockState& block);
     void begin_progress();
     [[nodiscard]] Fault end_early() const;

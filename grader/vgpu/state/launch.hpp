@@ -8,6 +8,7 @@
 
 #include "device/analysis.hpp"
 #include "device/checks.hpp"
+#include "device/order.hpp"
 #include "device/print_buffer.hpp"
 #include "device/progress.hpp"
 #include "vgpu/memory/device_heap.hpp"
@@ -32,6 +33,7 @@ struct LaunchLimits {
     DeviceHeap* heap = nullptr;
     const ImageTable* images = nullptr;
     device::Checks checks;
+    device::Order order = device::Order::forward;
     device::WriterTag writer = device::writer::nobody;  // this launch's tag in LastWriter
     bool note_accesses = false;                         // note accessed bytes exactly
     bool trace_accesses = false;                        // record the accesses of some warps (access_log.hpp)

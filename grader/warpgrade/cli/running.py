@@ -84,6 +84,10 @@ _OPTIONS = together(
         help="Run only BLOCKS blocks of a larger launch and scale what is counted; results are incomplete. 0: all.",
     ),
     CHECKING,
+    click.option(
+        "--order", type=click.Choice(["forward", "reverse", "interleaved", "ahead"]), default="forward",
+        show_default=True, help="In which order blocks and warps run. A right program gives the same in each.",
+    ),
     no_sandbox("Do not confine the virtual GPU."),
     click.option(
         "--fail-on", type=click.Choice(["error", "warning"]),

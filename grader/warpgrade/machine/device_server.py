@@ -42,6 +42,7 @@ class ServerPlan:
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
     checks: str = "all"  # or "none", or some of race,init,sync,advice
+    order: str = "forward"  # of blocks and warps: or "reverse", or "interleaved"
     traced: bool = False  # record some warps' accesses
     sample: int = 0  # run no more blocks of a launch; 0: all
 
@@ -92,6 +93,7 @@ class DeviceServer:
             "--instructions", str(self._plan.instructions), "--checks", self._plan.checks, "--wait-for-take",
             "--client-fd", str(client), "--control-fd", str(control), "--progress-fd", str(self.progress.file),
             "--sample-blocks", str(self._plan.sample),
+            "--order", self._plan.order,
             *(["--trace-accesses"] if self._plan.traced else []),
         ]  # fmt: skip
 

@@ -86,6 +86,7 @@ class Options:
     budget: float | None = None  # seconds after which the program is stopped
     sample: int = 0  # run no more blocks of a launch, and scale what is counted; 0: all
     tell: Callable[[str], None] | None = field(default=None, compare=False)  # gets how far a long run is
+    order: str = "forward"  # of blocks and warps, as ServerPlan has it
     nvcc: tuple[str, ...] = ()  # further words for nvcc
 
     @property
@@ -116,6 +117,7 @@ def run(
             plain=sandbox.plain,
             lines=options.lines,
             checks=options.checks,
+            order=options.order,
             traced=traces is not None,
             sample=options.sample,
         )
