@@ -34,9 +34,9 @@ std::uint32_t offset_with_gap(const std::vector<SharedVariable>& before, std::ui
     if (before.empty()) return offset;
     const SharedVariable& last = before.back();
     if (before.size() > max_gapped_variables) return aligned(last.begin + last.bytes, align);
-    const std::uint64_t between = std::clamp(std::max<std::uint64_t>(last.bytes, bytes), min_shared_gap, max_shared_gap);
+    const std::uint64_t space = std::clamp(std::max<std::uint64_t>(last.bytes, bytes), min_shared_gap, max_shared_gap);
     const std::uint32_t unit = std::max<std::uint32_t>(min_shared_gap, align);
-    return aligned(last.begin + last.bytes + between, unit) + offset % unit;
+    return aligned(last.begin + last.bytes + space, unit) + offset % unit;
 }
 
 }  // namespace
