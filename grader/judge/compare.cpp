@@ -120,6 +120,11 @@ std::pair<const char*, const char*> words_of(device::Order order) {
     }
 }
 
+// Of UTF-8 text, each of whose characters takes one.
+std::size_t columns_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 std::string race_lines() {
     for (const device::Diagnostic& found : context().diagnostics) {
         if (!std::string_view(found.rule->id).starts_with("racecheck/") || found.place.file.empty()) continue;
@@ -149,12 +154,12 @@ void Differences::explain_order(device::Order order, const std::vector<std::stri
                                 std::span<const std::byte> bytes) const {
     std::vector<std::array<std::string, 4>> rows{{"", "expected", "in order", words_of(order).second}};
     for (std::size_t i = 0; i < shown_.size(); ++i) {
-        rows.push_back({place(compared_.wrong[i]), shown_[i].expected, forward[i], shown_[i].got});
+        rows.push_back({size == 1 ? "" : place(compared_.wrong[i]), shown_[i].expected, forward[i], shown_[i].got});
         if (shown_[i].tolerance > 0) rows.back()[1] += fmt::format(" ± {:.2g}", shown_[i].tolerance);
     }
     std::array<std::size_t, 4> widths{};
     for (const auto& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
     const std::size_t count = compared_.wrong.size();
     std::string text = size == 1 ? std::string(" it is wrong:")
                                  : fmt::format(", {} of {} elements {} wrong:", count, size, count == 1 ? "is" : "are");

@@ -52,13 +52,17 @@ Turn WarpRunner::run() {
         const Ran ran = steps         ? run_split<true, true>(self)
                         : e.watch.any ? run_split<true>(self)
                                       : run_split<false>(self);
-        if (!steps) {  // in steps, lanes that spin show over many turns
-            spent += w.sync_operations;
+        if (steps) {  // whoever spins shows over many turns
+            if (ran != Ran::TurnOver) continue;
+            if (w.sync_operations < spin_limit) return Turn::Slice;
+            w.splits[self].deferred = w.splits.size() > 1;
             w.sync_operations = 0;
+            return Turn::Spins;
         }
+        spent += w.sync_operations;
+        w.sync_operations = 0;
         if (ran != Ran::TurnOver) continue;
         if (spent >= turn) return Turn::Spins;
-        if (steps) return Turn::Slice;
         if (w.clock >= w.slice_end) return Turn::Slice;
     }
 }
@@ -174,7 +178,6 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                         charge(*end, mask);
                     if (w.sync_operations >= spin_limit || w.clock >= w.slice_end) [[unlikely]] {
                         w.splits[self].deferred = w.splits.size() > 1;
-                        if (Steps) w.sync_operations = 0;
                         return leave(Ran::TurnOver);
                     }
                 }

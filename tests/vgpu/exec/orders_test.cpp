@@ -1,4 +1,5 @@
 // Other orders of blocks, warps and lanes: they show what depends on the order, and leave alone what does not.
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -158,6 +159,17 @@ TEST_CASE("a block may wait for an earlier one, although more blocks are launche
     check_any_order([](Machine& m) {
         const auto ready = m.upload(ints(150)), out = m.upload(ints(150));
         m.launch("chain", {150}, {32}, ready, out);
+        return m.download(out);
+    });
+}
+
+TEST_CASE("blocks of several warps may wait for each other") {
+    check_any_order([](Machine& m) {
+        const auto values = m.upload(ints(3 * 96)), out = m.upload(ints(3 * 96));
+        m.launch("all_wait_for_all", {3}, {96}, values, out);
+        auto right = count_up(3 * 96);
+        std::reverse(right.begin(), right.end());
+        CHECK(m.download(out) == right);
         return m.download(out);
     });
 }

@@ -79,6 +79,19 @@ KERNEL last_block_adds(const int* in, int* sums, int* out) {
     *out = sum;
     arrivals = 0;
 }
+__device__ unsigned passed;
+KERNEL all_wait_for_all(int* values, int* out) {  // thread 0 of a block of several warps waits for the other blocks
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    values[i] = i;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(&passed, 1);
+        while (*static_cast<volatile unsigned*>(&passed) < gridDim.x) {}
+    }
+    __syncthreads();
+    out[i] = *static_cast<volatile int*>(values + n - 1 - i);
+}
 // Each block waits for the one before, as scans of many blocks do: right where blocks start in the order of their
 // numbers.
 KERNEL chain(volatile int* ready, int* out) {
