@@ -21,6 +21,7 @@ struct Options {
     bool no_sandbox = false, plain_sandbox = false, progress = false;
     bool no_replay = false;      // to measure what replays cost
     std::string trace_accesses;  // file of the TraceFile; "" if no accesses are recorded
+    std::string record_calls;    // file of the CallFile; "" if calls are not recorded
     std::string only = "all";
     std::string baseline_cache;      // file of the BaselineCache; "" if there is none
     std::string data;                // the lab's folder of data files; "" if there is none
