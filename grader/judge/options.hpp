@@ -22,6 +22,7 @@ struct Options {
     bool no_replay = false, no_orders = false;  // to measure what they cost
     std::string order = "forward";              // of the device's blocks and warps (device/order.hpp)
     std::string trace_accesses;                 // file of the TraceFile; "" if no accesses are recorded
+    std::string record_calls;                   // file of the CallFile; "" if calls are not recorded
     std::string only = "all";
     std::string baseline_cache;      // file of the BaselineCache; "" if there is none
     std::string data;                // the lab's folder of data files; "" if there is none

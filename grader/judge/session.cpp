@@ -139,6 +139,7 @@ Session::Session(const Options& options, const std::string& executable, std::uni
     : options_(options),
       device_(std::move(device)),
       worker_(options, executable, device_ ? device_->client_socket() : -1, sandbox_name(role)),
+      calls_(role == Role::submission ? options.record_calls : ""),
       executable_(executable),
       is_submission_(role == Role::submission) {
     if (device_) device_->close_client_socket();
@@ -148,6 +149,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
                          Replay* replay) {
     wire::Call call = arena.call();
     call.sequence = ++sequence_;
+    CallFile::Entry recorded(calls_, context().test, arena);
     if (!worker_.send(call, arena.descriptor())) fail_worker_ended(spec);
 
     wire::Reply reply;
@@ -158,6 +160,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
 
     std::optional<device::OriginMessage> origin;
     const bool returned = reply.status == wire::Status::returned && reply.result_type == spec.result;
+    if (returned) recorded.returned(reply.result);
     bool is_compared = false;
     if (device_ && is_submission_ && returned && host_work(spec.function) != HostWork::all) {
         if (replay) {

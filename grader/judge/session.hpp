@@ -9,6 +9,7 @@
 
 #include "judge/arena.hpp"
 #include "judge/baseline_cache.hpp"
+#include "judge/call_file.hpp"
 #include "judge/device_server.hpp"
 #include "judge/submission.hpp"
 #include "judge/time_limit.hpp"
@@ -60,6 +61,7 @@ class Session {
     std::unique_ptr<DeviceServer> device_;
     WorkerProcess worker_;
     std::vector<device::Diagnostic> diagnostics_;
+    CallFile calls_;
     const std::string executable_;
     bool is_submission_, ready_ = false;
     std::uint32_t sequence_ = 0;

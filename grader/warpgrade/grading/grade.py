@@ -68,6 +68,7 @@ class Options:
     checks: str = "all"
     only: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+    record_calls: str = ""  # a file that gets the calls of the submission's functions, with their data
 
     @property
     def scope(self) -> Literal["all", "public", "chosen"]:
@@ -165,7 +166,7 @@ def read_ptx(layout: Layout, lab: Lab, submission: Submission, options: Options)
     builder, _ = _builder(layout, lab, options, device.resolve(layout, options.device), lambda text: None)
     limits = lab.file.limits
     budget = Budget(limits, allowance_of(limits))
-    files = {**_not_handed_in(lab, submission, starter_files(lab)), **submission.files}
+    files = all_files(lab, submission)
     try:
         code = dataclasses.replace(builder, budget=budget).device_code(files)
         return confined.call(budget.analysis, ptx_lines.read, code, list(files))
@@ -195,6 +196,11 @@ def starter_files(lab: Lab) -> dict[str, bytes]:
     if lab.main_file not in files:
         raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run {COMMAND} starter {lab.name}")
     return files
+
+
+def all_files(lab: Lab, submission: Submission) -> dict[str, bytes]:
+    """Return the files that are graded: the submission's, and the starter's where it has none."""
+    return {**_not_handed_in(lab, submission, starter_files(lab)), **submission.files}
 
 
 def _not_handed_in(lab: Lab, submission: Submission, starter: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -265,6 +271,8 @@ def _judge_command(
     ]  # fmt: skip
     if options.timing_device:
         command += ["--timing-device", device.resolve(layout, options.timing_device).spec]
+    if options.record_calls:
+        command += ["--record-calls", options.record_calls]
     kept = baselines.cache_file(layout, lab, target, program, baseline, options.seed, options.checks)
     if kept is not None:
         command += ["--baseline-cache", str(kept)]
