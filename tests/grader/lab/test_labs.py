@@ -48,7 +48,7 @@ def test_an_unknown_lab_names_a_close_one(layout: Layout) -> None:
         ('["toy.cu", "*.cuh"]', '["*.cu"]', "files: the first one must be a plain file name"),
         ('["toy.cu", "*.cuh"]', '["toy.cu", "../x.cu"]', "must be a plain file name"),
         ("[limits]", 'answers = "a.md"\n[limits]', "answers: a.md, the questions as students get them, is missing"),
-        ("[limits]", 'answers = "../a.md"\n[limits]', "answers: “../a.md” must be the plain name of a .md or"),
+        ("[limits]", 'answers = "../a.md"\n[limits]', "answers: “../a.md” must be the plain name of a"),
         ("[limits]", 'answers = "a.cu"\n[limits]', "answers: “a.cu” must be the plain name of a .md or .txt file"),
         ('["toy"]', '["1toy"]', "“1toy” is not a C++ name"),
         ("[lab]", "[lab", "not valid TOML"),
