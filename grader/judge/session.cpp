@@ -41,7 +41,8 @@ void refuse_unsupported(const DeviceReport& report) {
 }
 
 // Keeps the outputs for the messages of matchers.
-void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot) {
+void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
+                      std::uint64_t returned) {
     std::vector<LastOutput> outputs;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ArgumentData& argument = spec.arguments[i];
@@ -56,6 +57,8 @@ void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Sna
         outputs.push_back(std::move(output));
     }
     context().outputs = std::move(outputs);
+    const auto bytes = std::as_bytes(std::span(&returned, 1)).first(wire::bytes_of(spec.result));
+    context().returned.assign(bytes.begin(), bytes.end());
 }
 
 // Unknown after a failed launch, which has its own message.
@@ -128,7 +131,7 @@ CallResult make_result(DeviceReport report, std::uint64_t returned, std::vector<
 }  // namespace
 
 const char* Session::sandbox_name(Role role) {
-    constexpr const char* names[] = {"submission", "baseline", "timed-submission", "timed-baseline"};
+    constexpr const char* names[] = {"submission", "baseline", "timed-submission", "timed-baseline", "order-worker"};
     return names[static_cast<std::size_t>(role)];
 }
 
@@ -151,7 +154,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
     wait_for_reply(spec, limit, reply);
     // Only this copy is checked, whatever the worker writes from here on.
     auto snapshot = arena.snapshot();
-    if (is_submission_) remember_outputs(spec, arena, snapshot);
+    if (is_submission_) remember_outputs(spec, arena, snapshot, reply.result);
 
     std::optional<device::OriginMessage> origin;
     const bool returned = reply.status == wire::Status::returned && reply.result_type == spec.result;

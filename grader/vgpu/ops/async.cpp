@@ -275,6 +275,8 @@ void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
     std::uint32_t& p = predicate(w, in.d);
     p = (p & ~mask) | done;
     if (done && w.executor->watch.values) order_after_everything(w);
+    // Hardware lets a warp sleep that waits here, so its turn ends: waiting is not work.
+    if (done != mask) w.sync_operations += warp_turn;
 }
 
 void decode_barrier_address(InsnBuilder& b, const ptx::Operand& address, Action action) {

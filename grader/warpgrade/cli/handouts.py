@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from warpgrade.cli.console import console
 from warpgrade.course import course as courses
 from warpgrade.course import reader
-from warpgrade.handout import instructions, make
+from warpgrade.handout import instructions, make, solutions
 from warpgrade.lab import agreement, labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
@@ -45,7 +46,13 @@ def _with_points(layout: Layout, name: str) -> Lab:
     "--wheel", default="", metavar="FILE|URL", help="Warpgrade for students: a wheel for each handout, or its address."
 )
 @click.option("--contact", default="", metavar="TEXT", help="Whom students ask, such as an address.")
-def release_command(lab_names: tuple[str, ...], course: bool, out: Path, wheel: str, contact: str) -> int:
+@click.option(
+    "--solutions", "with_solutions", is_flag=True,
+    help="Instead: the reference and a discussion, when nothing can be handed in any more.",
+)  # fmt: skip
+def release_command(
+    lab_names: tuple[str, ...], course: bool, out: Path, wheel: str, contact: str, with_solutions: bool
+) -> int:
     """Make what students get of a lab: sheet, starter, public tests; nothing hidden."""
     layout = paths.find_layout()
     if course == bool(lab_names):
@@ -53,6 +60,11 @@ def release_command(lab_names: tuple[str, ...], course: bool, out: Path, wheel: 
             "nothing to release" if not course else "--course releases all labs", hint="name labs, or use --course"
         )
     chosen = _course_labs(layout) if course else [_with_points(layout, name) for name in lab_names]
+    if with_solutions:
+        found = courses.find_course(layout)
+        for lab in chosen:
+            click.echo(f"{solutions.release(lab, found, out, datetime.now(UTC))}: reference and discussion")
+        return EXIT_DONE
     if out.suffix == ".zip" and len(chosen) != 1:
         raise BadInput("an archive holds one lab", hint="name one lab, or a folder for --out")
     given, asked = instructions.find_wheel(wheel), instructions.require_contact(contact)

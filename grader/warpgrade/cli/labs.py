@@ -25,6 +25,9 @@ def list_command() -> int:
     course, known = courses.find_course(layout), labs.discover(layout)
     for lab in course.in_order(known) if course else known:
         text = Text.assemble(lab.title, "\n", (lab.file.lab.summary, "dim"))
+        if lab.file.lab.hours:
+            facts = [f"about {lab.file.lab.hours:g} hours", lab.file.lab.difficulty]
+            text.append(f"\n{' · '.join(filter(None, facts))}", style="dim")
         if course:
             text.append(f"\n{course.facts(lab.name)}", style="cyan")
         table.add_row(lab.name, text, f"{lab.max_points:g} points")

@@ -53,44 +53,89 @@ class Policies:
         """How many points the rubric has."""
         return sum(item.points for item in self.rubric)
 
-    def due(self, student: str) -> datetime | None:
-        """Return when the student's time ends."""
-        return late.deadline(self.course.file, self.lab, student) if self.course is not None else None
+    def due(self, student: str, *, prelab: bool = False) -> datetime | None:
+        """Return when the student's time ends, for the lab or for its prelab."""
+        return late.deadline(self.course.file, self.lab, student, prelab=prelab) if self.course is not None else None
 
-    def penalty(self, record: Record) -> Penalty:
+    def penalty(self, record: Record, *, prelab: bool = False) -> Penalty:
         """Return the deduction for lateness; none if the time of the attempt is unknown."""
         if self.course is None or not record.submitted:
             return Penalty()
-        return late.penalty(self.course.file.late, self.due(record.student), datetime.fromisoformat(record.submitted))
+        due = self.due(record.student, prelab=prelab)
+        return late.penalty(self.course.file.late, due, datetime.fromisoformat(record.submitted))
 
-    def counting(self, records: Sequence[Record]) -> Record:
-        """Return the attempt that counts, from the attempts of one student, oldest first.
+    def counting(self, records: Sequence[Record]) -> Counting:
+        """Return what counts of the attempts of one student, oldest first.
 
         An attempt that came too late to be accepted counts only if no other was accepted.
         """
+        prelab = self._prelab(records)
         accepted = [one for one in records if self.penalty(one).accepted] or records
         if self.which == "latest":
-            return accepted[-1]
+            return Counting(accepted[-1], prelab)
+
+        def worth(one: Record) -> float:
+            return self.earned(Counting(one, prelab))
+
         done = [one for one in accepted if one.is_done]
         # An attempt that waits or ended with an error may turn out to be the best.
         open_ = [one for one in accepted if not one.is_done]
-        if open_ and (not done or max(map(self.earned, done)) < self.max_points):
-            return open_[-1]
-        return max(done, key=self.earned)  # of two equally good ones the earlier
+        if open_ and (not done or max(map(worth, done)) < self.max_points):
+            return Counting(open_[-1], prelab)
+        return Counting(max(done, key=worth), prelab)  # of two equally good ones the earlier
 
-    def earned(self, record: Record, given: float = 0.0) -> float:
-        """Return a submission's points after lateness, and after what it loses for not being as the lab asks.
+    def _prelab(self, records: Sequence[Record]) -> Record | None:
+        """Return the attempt whose prelab counts, where that is due by itself; None where attempts count as a whole.
 
-        given: points of the rubric, which lose as much.
+        Who hands in the prelab in time, and the lab with it again later, loses nothing.
         """
-        share = 1 - self.repair_percent(record) / 100
-        return round(self.penalty(record).applied(record.points + given) * share, 2)
+        done = [one for one in records if one.is_done]
+        if not done or self.due(done[0].student, prelab=True) is None:
+            return None
+        if any(one.prelab_points is None for one in done):  # graded by a version that did not keep them
+            return None
+        if self.which == "latest":
+            return next((one for one in reversed(done) if not self.penalty(one, prelab=True).days), done[-1])
+        return max(done, key=self._prelab_earned)
+
+    def earned(self, counting: Counting, given: float = 0.0) -> float:
+        """Return the points after lateness, and after what a submission loses for not being as the lab asks.
+
+        given: points of the rubric, which lose as much as those of the lab.
+        """
+        prelab = self._prelab_earned(counting.prelab) if counting.prelab is not None else 0.0
+        points = self.penalty(counting.record).applied(counting.points_of_lab + given)
+        return round(points * self._share(counting.record) + prelab, 2)
+
+    def _prelab_earned(self, record: Record) -> float:
+        return self.penalty(record, prelab=True).applied(record.prelab_points or 0.0) * self._share(record)
+
+    def _share(self, record: Record) -> float:
+        return 1 - self.repair_percent(record) / 100
 
     def repair_percent(self, record: Record) -> float:
         """Return what a submission loses that was not handed in as the lab asks."""
         if not record.repairs or self.course is None:
             return 0.0
         return min(max(self.course.file.policy.repair_percent, 0.0), 100.0)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The attempt that counts, and that whose prelab does, where the prelab has a due date of its own."""
+
+    record: Record
+    prelab: Record | None = None
+
+    @property
+    def points_of_lab(self) -> float:
+        """What the tests gave, without the prelab's where these count by themselves."""
+        return self.record.points - ((self.record.prelab_points or 0.0) if self.prelab is not None else 0.0)
+
+    @property
+    def points(self) -> float:
+        """What the tests gave, before any deduction."""
+        return round(self.points_of_lab + ((self.prelab.prelab_points or 0.0) if self.prelab is not None else 0.0), 2)
 
 
 def make_row(
@@ -107,7 +152,8 @@ def make_row(
         if not is_missing(parts, student):
             empty = msgspec.structs.replace(empty, state="waiting", points=None)
         return msgspec.structs.replace(empty, points=decision.points) if decision else empty
-    record = policies.counting(records)
+    counting = policies.counting(records)
+    record = counting.record
     penalty = policies.penalty(record)
     marks = store.marks(student)
     state: State = record.status
@@ -118,8 +164,8 @@ def make_row(
         state=state,
         points=None,
         max_points=(record.max_points or policies.max_points) + policies.rubric_points,
-        earned=record.points,
-        late="; ".join(filter(None, [_lateness(policies, record, penalty), _repair_text(policies, record)])),
+        earned=counting.points,
+        late="; ".join(filter(None, _deductions(policies, counting))),
         problem=record.problem,
         decision=decision,
         source=record.source,
@@ -133,12 +179,13 @@ def make_row(
         repairs=record.repairs,
         metrics=record.metrics,
         rubric=rubric.current_points(policies.rubric, marks, record.digest),
+        answers=record.answers,
         comments=rubric.line_comments(marks, record.digest),
     )
     if decision is not None:
         return msgspec.structs.replace(row, points=decision.points)
     is_final = record.is_done and not (penalty.accepted and row.open_items)
-    return msgspec.structs.replace(row, points=policies.earned(record, row.given)) if is_final else row
+    return msgspec.structs.replace(row, points=policies.earned(counting, row.given)) if is_final else row
 
 
 def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
@@ -148,11 +195,19 @@ def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> It
         yield make_row(store, policies, student, people.get(student, ""), parts)
 
 
-def _repair_text(policies: Policies, record: Record) -> str:
+def _deductions(policies: Policies, counting: Counting) -> Iterator[str]:
+    """Say what was taken off, and whether the prelab is that of another attempt."""
+    record, prelab = counting.record, counting.prelab
+    yield _lateness(policies, record)
+    if prelab is not None:
+        if prelab.number != record.number:
+            yield f"the prelab counts as in submission {prelab.number}"
+        if late_prelab := _lateness(policies, prelab, prelab=True):
+            yield f"prelab {late_prelab}"
     percent = policies.repair_percent(record)
-    return f"not handed in as asked: −{percent:g} %" if percent else ""
+    yield f"not handed in as asked: −{percent:g} %" if percent else ""
 
 
-def _lateness(policies: Policies, record: Record, penalty: Penalty) -> str:
-    due = policies.due(record.student)
-    return f"{penalty.text} (due {format_time(due)})" if penalty.text and due else ""
+def _lateness(policies: Policies, record: Record, *, prelab: bool = False) -> str:
+    text, due = policies.penalty(record, prelab=prelab).text, policies.due(record.student, prelab=prelab)
+    return f"{text} (due {format_time(due)})" if text and due else ""

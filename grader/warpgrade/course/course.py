@@ -13,6 +13,7 @@ from warpgrade.course import reader
 from warpgrade.course.schema import CourseFile, LabEntry
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, Mistake, SpeedItem
+from warpgrade.lab.speed_curve import Curve
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import number
 
@@ -46,7 +47,7 @@ class Course:
     def applied(self, lab: Lab) -> Lab:
         """Return a lab with the points that the course gives its tests; raises CourseMistake where they do not fit."""
         entry = self.entry(lab.name)
-        if entry is None or not entry.points:
+        if entry is None or not (entry.points or entry.prelab_due):
             return lab
         reader.refuse(self._mistakes_with(lab))
         points = {item.name: item.points for item in lab.items} | entry.points
@@ -60,11 +61,12 @@ class Course:
         return 100 * entry.weight / sum(each.weight for each in self.file.lab) if entry else 0.0
 
     def facts(self, name: str) -> str:
-        """Say in one line when a lab is due, its share of the grade and rubric, and when hidden tests are shown."""
+        """Say in one line when prelab and lab are due, share of the grade, rubric, and when hidden tests are shown."""
         entry = self.entry(name)
         if entry is None:
             return "not in the course"
-        facts = [f"due {format_time(entry.due)}"] if entry.due else []
+        facts = [f"prelab due {format_time(entry.prelab_due)}"] if entry.prelab_due else []
+        facts += [f"due {format_time(entry.due)}"] if entry.due else []
         facts.append(f"{number(self.share(name))} % of the course")
         if entry.rubric:
             items = ", ".join(f"{item.name} {number(item.points)}" for item in entry.rubric)
@@ -97,8 +99,8 @@ class Course:
 def _scaled(item: SpeedItem, points: float) -> SpeedItem:
     """Return a speed test with other points: its curve keeps its speed-ups."""
 
-    def curve(old: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        return [*((value, worth * points / item.points) for value, worth in old[:-1]), (old[-1][0], points)]
+    def curve(old: Curve | None) -> Curve | None:
+        return old and [*((value, worth * points / item.points) for value, worth in old[:-1]), (old[-1][0], points)]
 
     if points == item.points:
         return item

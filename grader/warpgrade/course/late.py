@@ -34,16 +34,20 @@ class Penalty:
         return f"{late}: −{self.percent:g} %" if self.percent else late
 
 
-def deadline(course: CourseFile, lab: str, student: str = "") -> datetime | None:
-    """Return when a lab is due, for a student with extensions the latest that one of them gives; None if never."""
-    due = next((entry.due for entry in course.lab if entry.name == lab), None)
+def deadline(course: CourseFile, lab: str, student: str = "", *, prelab: bool = False) -> datetime | None:
+    """Return when a lab or its prelab is due, for a student the latest that an extension gives; None if never.
+
+    Extensions by days are for both, those until a date for the lab alone.
+    """
+    entry = next((entry for entry in course.lab if entry.name == lab), None)
+    due = (entry.prelab_due if prelab else entry.due) if entry is not None else None
     if due is None:
         return None
     ends = [due]
     for extension in course.extension:
         if extension.student != student or extension.lab not in ("", lab):
             continue
-        if extension.until is not None:
+        if extension.until is not None and not prelab:
             ends.append(extension.until)
         if extension.days is not None:
             ends.append(due + timedelta(days=extension.days))

@@ -13,7 +13,7 @@ import msgspec
 
 from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry, Policy, RubricItem
 from warpgrade.lab import labs
-from warpgrade.lab.labs import Lab, Mistake
+from warpgrade.lab.labs import PRELAB, Lab, Mistake
 from warpgrade.lab.toml_lines import explain_error, find_line, line_with
 from warpgrade.machine import device, toml_file
 from warpgrade.machine.errors import GraderError
@@ -25,8 +25,8 @@ NAME = "course.toml"
 _TABLES = ("course", "late", "policy")
 _RELEASE = re.compile(r"\d+(\.\d+){0,2}")
 # A day without a time is meant to its end where something ends, and from its start where something begins.
-_ENDS = ("due", "until")
-_DATES = {"lab": ("due", "hidden_until"), "extension": ("until",)}
+_ENDS = ("due", "prelab_due", "until")
+_DATES = {"lab": ("due", "prelab_due", "hidden_until"), "extension": ("until",)}
 _MAX_POINTS, _MAX_DAYS, _YEARS = 1_000_000, 366, (1990, 9990)
 _WITH_OFFSET = "2027-03-01T23:59:00+01:00"
 
@@ -172,6 +172,9 @@ def _mistakes_in_labs(entries: list[LabEntry], text: str) -> Iterator[tuple[int,
         if not 0 <= entry.weight <= _MAX_POINTS:
             what = f"“{entry.name}”: weight must not be below 0, nor above {_MAX_POINTS:,}"
             yield find_line(text, "lab", index, "weight"), what
+        if entry.prelab_due and entry.due and entry.prelab_due > entry.due:
+            what = f"“{entry.name}”: its prelab is due after the lab ({entry.due:%Y-%m-%d %H:%M}): is the date right?"
+            yield find_line(text, "lab", index, "prelab_due"), what
         for test, points in entry.points.items():
             if not 0 <= points <= _MAX_POINTS:
                 line = line_with(text, test, find_line(text, "lab", index))
@@ -255,6 +258,9 @@ def mistakes_with_lab(entry: LabEntry, index: int, lab: Lab, text: str) -> Itera
         if test not in items:
             what = f"lab “{lab.name}” has no test “{test}”" + _close(test, items)
             yield Mistake(NAME, line, what)
+    if entry.prelab_due and not any(name.startswith(PRELAB) for name in items):
+        what = f"lab “{lab.name}” has no prelab, which is tests whose names begin with “{PRELAB}”: remove prelab_due"
+        yield Mistake(NAME, find_line(text, "lab", index, "prelab_due"), what)
     if items and not sum(entry.points.get(name, item.points) for name, item in items.items()):
         yield Mistake(NAME, start, f"all points of lab “{lab.name}” together are 0: give at least one test points")
 

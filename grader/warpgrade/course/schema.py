@@ -37,7 +37,8 @@ class LabEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Table `[[lab]]`: a lab of the course, in the order in which they are taught.
 
     weight: its share of the course's grade, relative to the other labs. points: of single tests, in place of those of
-    lab.toml. due: the end of the time for it; a day without a time ends at midnight. hidden_until: until then nothing
+    lab.toml. due: the end of the time for it; a day without a time ends at midnight. prelab_due: that of its prelab,
+    whose tests are late by themselves. hidden_until: until then nothing
     that hidden tests found is shown to students. rubric: what a person gives points for, beside the tests.
     """
 
@@ -45,6 +46,7 @@ class LabEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     weight: float = 1
     points: dict[str, float] = {}
     due: datetime | None = None
+    prelab_due: datetime | None = None
     hidden_until: datetime | None = None
     rubric: list[RubricItem] = []
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from warpgrade.grading.result import TestResult
-from warpgrade.grading.score import PRELAB
+from warpgrade.lab.labs import PRELAB
 from warpgrade.machine import confined
 from warpgrade.machine.confined import Allowance, OverBudget
 from warpgrade.machine.text import clean

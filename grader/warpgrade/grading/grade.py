@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +39,7 @@ from warpgrade.grading.submission import Submission
 from warpgrade.lab import agreement, good_numbers
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import cache, confined, device
+from warpgrade.machine import cache, confined, device, fidelity
 from warpgrade.machine.confined import OverBudget
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
@@ -313,15 +313,19 @@ class _Report:
         error = any(test.status == "error" for test in tests)
         seen = review.list_notes(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
-        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out)
+        lacks = unsupported.list_lacking(cases, (test.name for test in tests if not test.hidden))
+        return self._result(
+            status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out, lacks
+        )
 
     def not_judged(self, failure: BuildFailure, seconds: Seconds, warnings: list[CompilerWarning]) -> Result:
-        unsupported = failure.unsupported
-        tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
-        status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
+        problem = failure.problem
+        tests = _all_failed(self.lab, self.options, "error" if failure.unsupported else "fail", problem.message)
+        status: Literal["error", "rejected"] = "error" if failure.unsupported else "rejected"
         return self._result(
-            status, tests, seconds, self.options.seed, {}, failure.problem, review.list_notes(failure.review), warnings
-        )
+            status, tests, seconds, self.options.seed, {}, problem, review.list_notes(failure.review), warnings,
+            lacks=[problem.message] if failure.unsupported else [],
+        )  # fmt: skip
 
     def _result(
         self,
@@ -334,6 +338,7 @@ class _Report:
         seen: list[str],
         warnings: list[CompilerWarning],
         left_out: str = "",
+        lacks: Sequence[str] = (),
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
@@ -346,6 +351,7 @@ class _Report:
             ),
             started_at=timestamp(self.started_at),
             seconds=seconds,
+            fidelity=fidelity.state(self.target, lacks),
             warpgrade=__version__,
             scope=self.options.scope,
             sandboxed=self.options.confined,

@@ -65,6 +65,14 @@ def solution(reference: str, name: str = "reference") -> list[Line]:
     return found
 
 
+def solution_text(reference: str, name: str = "reference") -> str:
+    """Return the solution without the comment that opens it, which says whose it is and how it is graded."""
+    lines = solution(reference, name)
+    while lines and lines[0].text.startswith("//"):
+        del lines[0]
+    return "".join(f"{line.text}\n" for line in lines)
+
+
 def _lines(reference: str, name: str) -> Iterator[tuple[_Of, Line]]:
     opened = 0  # the line of the block that is open
     in_todo = False

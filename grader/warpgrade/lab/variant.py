@@ -9,6 +9,7 @@ the header is its first line, as a comment, and the other files are the referenc
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -44,6 +45,13 @@ class Variant:
     def what(self) -> str:
         """Return what is wrong with it, or what it does otherwise."""
         return self.words["what"]
+
+    @property
+    def description(self) -> str:
+        """Return `what` with the comment that goes on below the header of a whole file."""
+        lines = self.change.splitlines() if isinstance(self.change, str) else []
+        more = itertools.takewhile(lambda line: line.startswith("// "), lines)
+        return " ".join([self.what, *(line.removeprefix("// ") for line in more)])
 
     @property
     def header(self) -> str:

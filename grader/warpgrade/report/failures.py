@@ -8,8 +8,8 @@ from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import TestResult
-from warpgrade.grading.score import PRELAB
 from warpgrade.lab.failure_tags import COUNTERS, UNBEGUN
+from warpgrade.lab.labs import PRELAB
 from warpgrade.report import checks
 
 _ON_DEVICE: Final = "on the device: "

@@ -15,6 +15,7 @@ from warpgrade.course.course import Course
 from warpgrade.course.reader import CourseMistake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
+from warpgrade.lab.speed_curve import curve_mistake
 from warpgrade.machine.paths import Layout, find_layout
 
 SCHEMA_FILE = find_layout().root / "docs" / "course.schema.json"
@@ -71,7 +72,7 @@ def test_a_course_and_its_dates() -> None:
         ("timezone", 'device = "gpuu"\ntimezone', "course.toml:4: device: “gpuu” is none; use auto, vgpu"),
         ("timezone", 'compiler = "new"\ntimezone', "course.toml:4: compiler: “new” is no version of nvcc"),
         ("weight = 2", "wieght = 2", "course.toml:7: [[lab]] number 1 “toy”: unknown key `wieght`: did you mean"),
-        ("weight = 2", "colour = 2", "unknown key `colour`; there are name, weight, points, due, hidden_until"),
+        ("weight = 2", "colour = 2", "unknown key `colour`; there are name, weight, points, due, prelab_due, "),
         ("weight = 2", 'weight = "2"', "course.toml:7: [[lab]] number 1 “toy”.weight: Expected `float`, got `str`"),
         ("weight = 2", "weight = -1", "course.toml:7: “toy”: weight must not be below 0"),
         ("weight = 2", "weight = nan", "course.toml:7: “toy”: weight must not be below 0"),
@@ -96,6 +97,8 @@ def test_a_course_and_its_dates() -> None:
         ('lab = "toy"\ndays = 2', "until = 2027-03-10", "`until` needs a `lab`; for all labs use `days`"),
         ("due = 2027-03-08\n", "", "course.toml:14: extension of “ada”: lab “toy” has no due date"),
         ('student = "ada"', 'student = ""', "course.toml:16: extension: student must not be empty"),
+        ("weight = 2", "prelab_due = 2027-03-09", "toml:7: “toy”: its prelab is due after the lab (2027-03-08 23:59)"),
+        ("weight = 2", 'prelab_due = "2027-03-01"', "toml:7: prelab_due: write the date without quotation marks"),
         ("weight = 2", 'rubric = [{ name = "style", points = 0 }]', "toml:7: “toy”, rubric: “style”: points must"),
         ("weight = 2", 'rubric = [{ name = "a=b", points = 1 }]', "toml:7: “toy”, rubric: “a=b”: an item"),
         ("weight = 2", 'rubric = [\n{ name = "x", points = 1 },\n{ name = "X", points = 2 }]', "“X” appears twice"),
@@ -111,6 +114,19 @@ def test_mistakes_are_named_with_their_line(old: str, new: str, complaint: str) 
     told = f"{caught.value.message}\n{caught.value.detail}"
     assert complaint in told
     assert told.startswith("course.toml")
+
+
+def test_a_prelab_is_due_at_the_end_of_its_day_and_only_where_there_is_one() -> None:
+    text = COURSE.replace('name = "toy"\nweight = 2', 'name = "debug"\nprelab_due = 2027-03-01').replace(
+        'points = { "adds" = 4, "speed" = 30 }\n', ""
+    )
+    found = Course(reader.parse(text.replace('lab = "toy"', 'lab = "debug"')))
+    due = found.file.lab[0].prelab_due
+    assert due is not None
+    assert due.astimezone(UTC) == datetime(2027, 3, 1, 22, 59, 59, tzinfo=UTC)
+    assert found.facts("debug").startswith("prelab due 2027-03-01 23:59 CET · due 2027-03-08 23:59 CET")
+    with pytest.raises(CourseMistake, match="lab “debug” has no prelab"):
+        found.applied(labs.find(find_layout(), "debug"))
 
 
 def test_several_mistakes_are_told_at_once() -> None:
@@ -151,7 +167,7 @@ def test_points_of_a_lab_and_the_curve_of_its_speed(lab: Lab) -> None:
     assert changed.max_points == 54
     (speed,) = changed.file.speed
     assert (speed.vgpu, speed.gpu) == ([(1.0, 0), (3.0, 30)], [(1.0, 0), (2.0, 30)])
-    assert all(labs.curve_mistake(curve, 30) == "" for curve in (speed.vgpu, speed.gpu))
+    assert all(curve and curve_mistake(curve, 30) == "" for curve in (speed.vgpu, speed.gpu))
     assert lab.max_points == 40
     assert one.share("toy") == pytest.approx(200 / 3)
     assert one.facts("toy") == "due 2027-03-08 23:59 CET · 66.7 % of the course"

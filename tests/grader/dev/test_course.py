@@ -54,6 +54,15 @@ def test_list_names_the_labs_in_the_order_of_the_course() -> None:
     assert list(LABS) == list(dict.fromkeys(weeks))
 
 
+def test_the_parts_of_debug_are_all_its_functions_in_the_weeks_of_the_table() -> None:
+    weeks = section("## Twelve weeks")
+    parts = re.findall(r"^- week (\d+), .*?: (.*)[;.]$", weeks, re.MULTILINE)
+    assert sorted(name for _, names in parts for name in re.findall(r"`(\w+)`", names)) == sorted(
+        LABS["debug"].file.lab.functions
+    )
+    assert [week for week, _ in parts] == [row[0] for row in cells(weeks) if "`debug`" in row[1] and "part" in row[1]]
+
+
 def test_the_points_for_clean_checks_are_those_of_the_labs() -> None:
     sums = {
         name: sum(item.points for item in lab.items if "the checks find" in item.name) for name, lab in LABS.items()
@@ -64,9 +73,15 @@ def test_the_points_for_clean_checks_are_those_of_the_labs() -> None:
 
 
 def test_the_hours_add_up() -> None:
-    *rows, last = [row[1:] for row in cells(section("## Hours"))][1:]
+    *rows, last = [row[2:] for row in cells(section("## Hours"))][1:]
     hours = [[0.0 if hour == "–" else float(hour) for hour in row] for row in rows]
     assert [sum(column) for column in zip(*hours, strict=True)] == [float(hour) for hour in last]
+
+
+def test_hours_and_difficulty_are_those_of_the_labs() -> None:
+    rows = {row[0].strip("`"): row[1:] for row in cells(section("## Hours")) if row[0].startswith("`")}
+    shown = {name: (row[0], sum(float(hour) for hour in row[2:] if hour != "–")) for name, row in rows.items()}
+    assert shown == {name: (lab.file.lab.difficulty, lab.file.lab.hours) for name, lab in LABS.items()}
 
 
 def test_where_short_answers_take_hours_there_are_questions() -> None:
@@ -117,6 +132,9 @@ def test_wrong_solutions_and_programs_in_commands_exist(page: Path) -> None:
         assert "/" not in program or (ROOT / program).exists(), f"there is no {program}"
 
 
+NOTE = re.compile(r"^<!--\n(.*?)\n-->$", re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("deck", SLIDES, ids=told)
 def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     text = deck.read_text(encoding="utf-8")
@@ -125,7 +143,8 @@ def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     for slide in slides:
         assert slide.startswith("# "), f"a slide begins with its title: {slide[:40]}"
         assert "\n# " not in slide, f"two titles on one slide: {slide[:40]}"
-        assert len(slide.splitlines()) <= 30, f"more than fits on a slide: {slide[:40]}"
+        shown = NOTE.sub("", slide).strip()
+        assert len(shown.splitlines()) <= 30, f"more than fits on a slide: {slide[:40]}"
     titles = [slide.partition("\n")[0] for slide in slides]
     assert titles[0].startswith(f"# Lab {deck.parent.name}:")
     assert any(title.startswith("# Predict") for title in titles)
@@ -133,6 +152,23 @@ def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     assert titles[-1] == "# To take home"
     assert "    ./warpgrade " in text, "no command to show the mistake with"
     assert "](figures/" in text or not (deck.parent / "figures").is_dir(), "no figure"
+
+
+@pytest.mark.parametrize("deck", SLIDES, ids=told)
+def test_speakers_notes_are_comments_at_the_end_of_slides(deck: Path) -> None:
+    """As Marp reads them: a comment that is no directive is a note of the slide that it stands in."""
+    noted = []
+    for slide in deck.read_text(encoding="utf-8").split("\n\n---\n\n"):
+        notes = NOTE.findall(slide)
+        assert len(notes) == slide.count("<!--") <= 1
+        if notes:
+            assert slide.rstrip().endswith("-->"), "a note stands below what is shown"
+            assert "\n\n" not in notes[0].strip()
+            assert not re.match(r"\s*[$_]?\w+:", notes[0]), "this reads as a directive of Marp"
+            noted.append(slide.partition("\n")[0])
+    assert len(noted) >= 6
+    for title in ("# Lab", "# Predict", "# The mistake"):
+        assert any(one.startswith(title) for one in noted), f"no note on the slide “{title} …”"
 
 
 NUMBER = r"\d[\d.,]*(?:e\+\d+)? (?:ms|GB/s|TFLOP/s|GFLOP/s|cycles)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 from dev.pages import commands, parse_command
 from stand_ins import run
@@ -100,8 +102,14 @@ def test_a_wrong_wheel_or_contact_is_told_before_anything_is_built(
 def test_when_and_to_whom(tmp_path: Path) -> None:
     text = page(contact="ta@uni.edu", course=course(Late(percent_per_day=10, max_days=5, grace_minutes=15)))
     files = ", ".join(f"`{name}`" for name in REVERSE.file.lab.files)
-    assert f"Hand in {files}.\n\nIt is due 2027-03-22 12:00 UTC. Later work loses 10 % for each day begun and" in text
+    assert f"Hand in {files}. Your answers in `answers.md` go with them; a person reads them" in text
+    assert "\n\nIt is due 2027-03-22 12:00 UTC. Later work loses 10 % for each day begun and" in text
     assert "Questions: ta@uni.edu" in text
+    assert "prelab is due" not in text
+    found = course(Late())
+    entry = msgspec.structs.replace(found.file.lab[0], prelab_due=datetime(2027, 3, 8, 12, tzinfo=UTC))
+    split = dataclasses.replace(found, file=msgspec.structs.replace(found.file, lab=[entry]))
+    assert "\n\nThe prelab is due 2027-03-08 12:00 UTC: hand in what you have by then. Of several" in page(course=split)
     assert "due" not in page().partition("## Handing in")[2].partition("## Reading")[0]
 
 

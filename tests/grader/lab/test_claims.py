@@ -88,6 +88,22 @@ def test_fused_multiply_add_is_why_products_differ(tmp_path: Path) -> None:
     assert separate.startswith("0 elements differ")
 
 
+def test_what_nsight_compute_is_asked_for_is_what_the_virtual_gpu_counts(tmp_path: Path) -> None:
+    page = sheet("matmul")
+    main = re.search(r'```cpp\n(#include "matmul.cu".*?)```', page, re.DOTALL)
+    asked = re.search(r"ncu --csv --metrics (\S+) ", page)
+    told = re.search(r"counts ([\d,]+) sectors in ([\d,]+) requests, no bank conflicts, and ([\d,]+) arrivals", page)
+    assert main and asked and told
+    program = tmp_path / "main.cu"
+    program.write_text(main[1], encoding="utf-8")
+    _, kernels = run(str(program), tmp_path, "-I", str(ROOT / "labs/matmul"), "-I", str(ROOT / "reference/matmul"))
+    counters = re.findall(r'WG_COUNTER\((\w+), "([^"]+)"', (ROOT / "grader/device/counters.def").read_text("utf-8"))
+    names = {metric: name for name, metric in counters}
+    counted = [kernels["tiled_kernel"]["counters"].get(names[metric], 0) for metric in asked[1].split(",")]
+    sectors, requests, barriers = (int(number.replace(",", "")) for number in told.groups())
+    assert counted == [sectors, requests, 0, barriers]
+
+
 def test_a_shared_pointer_loses_all_allocations_but_one(tmp_path: Path) -> None:
     printed, _ = run("shared_pointer.cu", tmp_path)
     assert printed == "63 of 64 allocations are lost\n"

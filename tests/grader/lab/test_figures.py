@@ -13,7 +13,8 @@ ROOT = find_layout().root
 FIGURES = sorted((ROOT / "labs").glob("*/figures/*.svg"))
 # Drawn with the numbers of the text: warps of 32, blocks of 256 or of what the sheet says, or no threads at all.
 AS_IT_IS = {
-    "matmul/orders", "matmul/tiles", "occupancy/curves", "occupancy/registers", "reduction/divergence",
+    "debug/orders", "first/compilation", "first/flow", "first/warp", "matmul/orders", "matmul/tiles",
+    "occupancy/curves", "occupancy/multiprocessor", "occupancy/registers", "reduction/divergence",
     "reduction/shuffles", "reverse/carve", "step/warps", "vecadd/timeline", "vecadd/ways",
 }  # fmt: skip
 LETTER = 6.0  # pixels, about the mean of a sans-serif font of 12

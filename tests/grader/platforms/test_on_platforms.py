@@ -297,7 +297,7 @@ def test_gitlab(kind: str, machine: Machine, made: Callable[[str], Path], tmp_pa
         assert entry["location"]["path"] in FILES
     words = (place / "summary.md").read_text()
     assert "of the public tests" in words
-    assert ("Fix this first" in words) == (kind == "starter")
+    assert ("**Next:** static" in words) == (kind == "starter")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -66,6 +66,17 @@ TEST_CASE("of two undefined values each has its own origin") {
               "add.u32 %r4, %r1, 1;") == Findings{{global, 4, 2, 0, 1}, {global, 5, 1, 0, 1}});
 }
 
+TEST_CASE("after a value that was used, the next one is found as well, in this basic block and in the next") {
+    const std::string first = "ld.global.u32 %r1, [%pa];\nadd.u32 %r2, %r1, 1;\n",
+                      second = "ld.global.u32 %r3, [%pa+128];\nadd.u32 %r4, %r3, 1;";
+    CHECK(run(first + second) == Findings{{global, 2, 1, 0, 1}, {global, 4, 3, 0, 1}});
+    // The first value is still under way when its block ends; its use is all that it does in the next.
+    CHECK(run("ld.global.u32 %r1, [%pa];\nsetp.eq.u32 %p1, %t, 99;\n@%p1 bra L;\nL: add.u32 %r2, %r1, 1;\n" + second) ==
+          Findings{{global, 4, 1, 0, 1}, {global, 6, 5, 0, 1}});
+    CHECK(run("setp.eq.u32 %p1, %t, 99;\nld.global.u32 %r1, [%pa];\nadd.u32 %r2, %r1, 1;\n@%p1 bra L;\nL: " + second) ==
+          Findings{{global, 3, 2, 0, 1}, {global, 6, 5, 0, 1}});
+}
+
 TEST_CASE("a selection passes on what it selects") {
     const std::string load = "setp.lt.u32 %p1, %t, 4;\nld.global.u32 %r1, [%pa];\nmov.u32 %r2, 1;\n";
     const std::string use = "\nadd.u32 %r4, %r3, 1;";

@@ -90,6 +90,21 @@ TEST_CASE("named barriers connect a producer and a consumer") {
     CHECK(m.download(out) == each(32, [](int t) { return 10 * (31 - t); }));
 }
 
+TEST_CASE("waiting at a barrier object is not work") {
+    for_any_threads([](unsigned threads) {
+        Machine m = scheduling(threads);
+        const auto out = m.upload(ints(8 * 1024));
+        const auto plain = m.launch("pass_by_syncthreads", {8}, {1024}, out, 64);
+        CHECK(m.download(out)[33] == 33);  // 64 rounds move a value around twice
+        const auto object = m.launch("pass_by_barrier_object", {8}, {1024}, out, 64);
+        CHECK(m.download(out)[33] == 33);
+        // Each wait is a loop of libcu++ that asks twice at most: some 50 instructions.
+        const std::uint64_t waits = 2 * 64 * 8 * 32;  // of a warp each
+        CHECK(object.counters.inst_executed < plain.counters.inst_executed + 64 * waits);
+        return object.counters.inst_executed;
+    });
+}
+
 TEST_CASE("a deadlock says who waits where") {
     Machine m = scheduling(1, 3'000'000);
     const auto out = m.upload(ints(128));

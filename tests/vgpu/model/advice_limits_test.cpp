@@ -178,6 +178,30 @@ TEST_CASE("the worst comes first") {
     CHECK(found[0].weight > found[1].weight);
 }
 
+TEST_CASE("a launch that fills a part of the device is judged as on that part") {
+    const auto weight = [](const std::string& profile) {
+        Advised a;
+        a.profile = profile;
+        a.config.grid = {8, 1, 1};  // two waves of four blocks
+        a.line().loads = {many, 32 * many, 0, 4 * many, 32.0 * many};
+        a.counters.global_load_requests = many, a.counters.global_load_sectors = 32 * many;
+        a.counters.inst_executed = 30 * many;
+        const auto found = a.found();
+        REQUIRE_FALSE(found.empty());
+        return found.back().message;
+    };
+    CHECK(weight("h100:4") == weight("h100:1"));
+}
+
+TEST_CASE("a warp that parts costs what its instructions cost and what parting costs") {
+    Advised a;
+    a.line().branches = 10 * many, a.line().divergent = 8 * many;
+    a.line().slots = 100.0 * many, a.line().idle = 50.0 * many;
+    a.counters.inst_executed = 100 * many, a.counters.divergent_branches = 8 * many;
+    // 0.8 issue slots for an instruction, 10 for a warp that parts: 50 * 0.8 + 80 of 160.
+    CHECK_THAT(a.message(device::rules::divergence), Contains("(about 75 % of the kernel's time)"));
+}
+
 TEST_CASE("launches of fewer than 64 warps are not about speed, those of any part of a warp counted whole") {
     const auto advised = [](std::uint32_t blocks, std::uint32_t threads) {
         Advised a;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "support/contains.hpp"
+#include "vgpu/checks/snippet.hpp"
 #include "vgpu/machine.hpp"
 
 using namespace warpgrade;
@@ -98,6 +99,21 @@ TEST_CASE("divergence: branches that part warps, and loops that lanes leave one 
     expect_one(of_rounds(m, "odd_and_even"), "advice/divergence", 5,
                "diverge here in 100 % of all cases, and 16 of 32 are idle until they reconverge");
     expect_one(of_rounds(m, "trips_by_lane"), "advice/divergence", 6, "of 32 are idle until they reconverge");
+}
+
+TEST_CASE("a branch around four instructions is none for the compiler, one around five is") {
+    const auto found = [](int instructions) {
+        std::string lines =
+            "mov.u32 %r4, 0;\nL: add.u32 %r4, %r4, 1;\nand.b32 %r3, %t, 1;\nsetp.eq.u32 %p1, %r3, 0;\n"
+            "@%p1 bra E;\n";
+        for (int i = 0; i < instructions; ++i) lines += "xor.b32 %r1, %r1, %t;\n";
+        lines += "E: setp.lt.u32 %p2, %r4, 200;\n@%p2 bra L;\nsetp.eq.u32 %p1, %r1, 1;\n";
+        Machine m(1, vgpu::test::snippet("mov.u32 %r1, 0;\n" + lines), 200'000'000);
+        const auto unused = m.upload(floats(1));
+        return ids(only_advice(m.diagnose("k", {264}, {256}, unused, unused)));
+    };
+    CHECK(found(4).empty());
+    CHECK(found(5) == std::vector<std::string>{"advice/divergence"});
 }
 
 TEST_CASE("low occupancy names its limit") {

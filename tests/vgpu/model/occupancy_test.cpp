@@ -158,6 +158,8 @@ TEST_CASE("achieved occupancy counts the last wave of blocks") {
     CHECK(achieved_occupancy(device, fit, 0) == 0);
     fit.theoretical = 0.5;
     CHECK(achieved_occupancy(device, fit, 48) == 0.5 * 48 / 64);
+    fit.blocks_per_multiprocessor = 1;
+    CHECK(achieved_occupancy(device, fit, 12) == 0.5);  // three waves of one block each
     fit.theoretical = 0, fit.blocks_per_multiprocessor = 0;
     CHECK(achieved_occupancy(device, fit, 1) == 0);  // a block that does not fit
 }

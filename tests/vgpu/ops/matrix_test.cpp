@@ -184,6 +184,7 @@ TEST_CASE("wmma's accesses are checked and counted as loads and stores are") {
     CHECK(counters.global_load_sectors == 4 * 8 + 4 * 8 + 4 * 8);
     CHECK(counters.global_store_requests == 4);
     CHECK(counters.global_store_sectors == 4 * 8);
+    CHECK(counters.global_load_l1_hits == 16 + 16);  // rows of A and B are sectors, which are loaded in halves
     CHECK_THAT(message_of([&] { run(16 * 16 - 1, 0, 16); }, device::error::illegal_address),
                Contains("reads 8 bytes") && Contains("past its end"));
     CHECK_THAT(message_of([&] { run(16 * 16, 0, 17); }, device::error::misaligned_address),

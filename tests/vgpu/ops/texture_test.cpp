@@ -136,6 +136,43 @@ TEST_CASE("a channel that the texture has not is 0, and the fourth 1") {
     CHECK(run(machine, {texture}, {5}).results == std::vector<float>{expected});
 }
 
+// Of 8 texels, each holds its number; coordinates go from 0 to 1 over the texture.
+TEST_CASE("normalized coordinates beyond a texture wrap around, are mirrored or stay at its edge") {
+    using device::AddressMode;
+    Machine machine(1, fetching("tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1}];"));
+    const auto fetched = [&](AddressMode mode, bool linear, float at) {
+        auto image = line_of(machine.upload(counting(8)));
+        image.shape = ImageShape::array;
+        image.address_mode[0] = mode;
+        image.normalized_coordinates = true;
+        image.linear_filter = linear;
+        return run(machine, {machine.gpu->create_image(image)}, {at}).results[0];
+    };
+    struct Row {
+        AddressMode mode;
+        float inside, after, next_but_one, before;  // at 0.15625, 1.15625, 2.15625 and -0.84375: a quarter into texel 1
+    };
+    for (const Row& row :
+         {Row{AddressMode::wrap, 1, 1, 1, 1}, {AddressMode::mirror, 1, 6, 1, 6}, {AddressMode::clamp, 1, 7, 7, 0}}) {
+        CHECK(fetched(row.mode, false, 0.15625F) == row.inside);
+        CHECK(fetched(row.mode, false, 1.15625F) == row.after);
+        CHECK(fetched(row.mode, false, 2.15625F) == row.next_but_one);
+        CHECK(fetched(row.mode, false, -0.84375F) == row.before);
+    }
+    // Between the centres of texels 0 and 1, three quarters of the way; around the edge, texel 7's neighbour is texel 0
+    // or itself.
+    CHECK(fetched(AddressMode::wrap, true, 1.15625F) == 0.75F);
+    CHECK(fetched(AddressMode::wrap, true, 1) == 3.5F);
+    CHECK(fetched(AddressMode::mirror, true, 1.15625F) == 6.25F);
+    CHECK(fetched(AddressMode::mirror, true, 1) == 7);
+    CHECK(fetched(AddressMode::clamp, true, 0.15625F) == 0.75F);
+    CHECK(fetched(AddressMode::clamp, true, 1.15625F) == 7);
+    // Without a filter, texel numbers are floats as well.
+    auto plain = line_of(machine.upload(counting(8)));
+    plain.shape = ImageShape::array;
+    CHECK(run(machine, {machine.gpu->create_image(plain)}, {3.75F}).results[0] == 3);
+}
+
 TEST_CASE("blocks in parallel fetch what blocks in order fetch") {
     const auto texels = counting(1 << 14);
     std::vector<Run> runs;

@@ -1,5 +1,7 @@
 // Locks, flags, producers and consumers: code that ends only if every thread makes progress, and code that cannot end.
 #include <cuda/atomic>
+#include <cuda/barrier>
+#pragma nv_diag_suppress static_var_with_dynamic_init
 #define KERNEL extern "C" __global__ void
 
 __device__ unsigned ticket, serving, arrived_blocks;
@@ -249,4 +251,25 @@ KERNEL print_limits(int* results, const char* text, int wide) {
     results[2] = printf("%9999d|%*d|%.5000d|", 1, wide, 2, 3);
     results[3] = printf("%q %d|%- +#05d|%hhd %hd %c", 7, 8, 300, 70000, 'x');
     results[4] = printf("end %");
+}
+template <class Meet>
+__device__ void pass_around(int* out, int rounds, Meet meet) {  // each round, values move on by a warp
+    __shared__ int values[1024];
+    int mine = threadIdx.x;
+    for (int i = 0; i < rounds; ++i) {
+        values[(threadIdx.x + 32) % blockDim.x] = mine;
+        meet();
+        mine = values[threadIdx.x];
+        meet();
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = mine;
+}
+KERNEL pass_by_syncthreads(int* out, int rounds) {
+    pass_around(out, rounds, [] { __syncthreads(); });
+}
+KERNEL pass_by_barrier_object(int* out, int rounds) {
+    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+    if (threadIdx.x == 0) init(&barrier, blockDim.x);
+    __syncthreads();
+    pass_around(out, rounds, [&] { barrier.arrive_and_wait(); });
 }

@@ -91,6 +91,19 @@ TEST_CASE("a store asks for all reads since the last meeting") {
     CHECK(note_store(lanes.memory(), shape({0}), 0, observer(7, 1, 0, 6)));
 }
 
+TEST_CASE("of reads by several warps, a plain one makes all of them plain") {
+    Words words;
+    const auto all = row();
+    for (const unsigned warp : {0u, 1u}) {
+        Observer o = observer(5, 1, warp);
+        o.me |= mark::atomic;
+        CHECK(note_load(words.memory(), all, 0, o, 0));
+    }
+    CHECK((words.reads[3] & mark::kind) == mark::atomic);
+    CHECK(note_load(words.memory(), all, 0, observer(5, 1, 2), 0));
+    for (unsigned i = 0; i < warp_size; ++i) CHECK((words.reads[i] & mark::kind) == mark::plain);
+}
+
 TEST_CASE("marks of other blocks have no order, unless it is settled") {
     Words words;
     const auto all = row();
