@@ -38,7 +38,7 @@ function(wg_install_native)
     wg_server_of(${level} server)
     install(PROGRAMS $<TARGET_FILE:${server}> DESTINATION bin RENAME warpgrade-device-${level} COMPONENT servers)
   endforeach()
-  install(TARGETS wg_worker wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_model
+  install(TARGETS wg_worker wg_native wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_model
           ARCHIVE DESTINATION lib ${native} LIBRARY DESTINATION lib ${native} NAMELINK_SKIP)
   if(WG_FMT_IS_KNOWN)
     install(TARGETS wg_fmt ARCHIVE DESTINATION lib ${native})

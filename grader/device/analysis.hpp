@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/order.hpp"
 #include "device/record.hpp"
 
 namespace warpgrade::device {
@@ -64,6 +65,9 @@ class Analysis {
     virtual std::vector<MemoryAccess> take_accesses() { return {}; }
     // True if host code may read the kernel's results while it runs.
     [[nodiscard]] virtual bool talks_to_host(FunctionId) const { return false; }
+
+    // For later launches, of a device that was opened for another order than forward.
+    virtual void set_order(Order) {}
 
     // True if the device keeps what check_origin() needs (origin.hpp).
     [[nodiscard]] virtual bool keeps_origin() const { return false; }

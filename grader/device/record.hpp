@@ -46,6 +46,7 @@ struct LaunchRecord {
     Occupancy occupancy;
     // From an analysed device only.
     std::optional<Counters> counters;
+    std::uint64_t sampled_blocks = 0;  // that ran, of a grid of more: counters and times are scaled. 0: all ran
     std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed the most
     std::optional<double> start_ns, duration_ns;
     std::vector<LineCounters> lines;   // ordered by file and line; only with line information

@@ -128,6 +128,7 @@ json to_json(const LaunchRecord& record) {
         {"costs", std::move(costs)},
         {"error", record.error_code == 0 ? json(nullptr)
                                          : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
+    if (record.sampled_blocks != 0) result["sampled_blocks"] = record.sampled_blocks;
     if (record.trace) result["trace"] = trace_json(*record.trace);
     return result;
 }

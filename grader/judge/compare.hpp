@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "device/fresh_memory.hpp"
+#include "judge/arguments.hpp"
+#include "judge/orders.hpp"
 #include "judge/pattern.hpp"
 
 namespace warpgrade::judge {
@@ -48,15 +50,27 @@ class Differences {
     void show(std::string expected, std::string got, double tolerance);
     [[nodiscard]] bool empty() const { return compared_.wrong.empty(); }
     [[nodiscard]] bool shows_more() const { return shown_.size() < 5; }
-    // Sets the verdict's message; Catch2's own one would print whole vectors.
+    // Where the elements are whose values are shown.
+    [[nodiscard]] std::span<const std::size_t> shown() const { return std::span(compared_.wrong).first(shown_.size()); }
+    // These set the verdict's message; Catch2's own one would print whole vectors.
     void explain(std::vector<double> expected, std::vector<double> got, std::span<const std::byte> bytes);
+    // The differences are those of another order. `forward`: the shown elements in the ordinary one.
+    void explain_order(device::Order order, const std::vector<std::string>& forward, std::size_t size,
+                       std::span<const std::byte> bytes) const;
 
   private:
     [[nodiscard]] std::string place(std::size_t index) const;
     [[nodiscard]] std::string message(std::string_view pattern) const;
+    struct Shown {
+        std::string expected, got;
+        double tolerance;
+        [[nodiscard]] std::string text() const;
+    };
     ComparedElements compared_;
-    std::vector<std::string> shown_;  // of the first few
+    std::vector<Shown> shown_;  // of the first few
 };
+
+void explain_failed_order(const OtherOutput& other, std::span<const std::byte> bytes);
 
 std::string format(double value, bool is_float);
 template <class T>
@@ -85,6 +99,34 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
 
 }  // namespace detail
 
+namespace detail {
+
+// Holds what the submission gives against what is expected: its output `got`, and what comes in its place in other
+// orders of blocks and warps. `compare` returns the Differences of a vector.
+template <class T, class Compare>
+bool is_as_expected(const std::vector<T>& got, const std::vector<double>& expected, const Compare& compare) {
+    const auto bytes = std::as_bytes(std::span(got));
+    if (Differences differences = compare(got); !differences.empty()) {
+        differences.explain(expected, as_doubles(got), bytes);
+        return false;
+    }
+    for (const OtherOutput& other : find_other_outputs(bytes)) {
+        if (!other.failure.empty()) {
+            explain_failed_order(other, bytes);
+            return false;
+        }
+        const Differences differences = compare(vector_of<T>(other.bytes));
+        if (differences.empty()) continue;
+        std::vector<std::string> forward;
+        for (const std::size_t i : differences.shown()) forward.push_back(to_text(got[i]));
+        differences.explain_order(other.order, forward, got.size(), bytes);
+        return false;
+    }
+    return true;
+}
+
+}  // namespace detail
+
 template <class Derived>
 class Shaped {
   public:
@@ -108,16 +150,7 @@ class Near : public Shaped<Near> {
             detail::size_mismatch(expected_.value.size(), got.size());
             return false;
         }
-        detail::Differences differences(rows_, columns_, detail::digits<T>);
-        for (std::size_t i = 0; i < got.size(); ++i) {
-            if (is_near(static_cast<double>(got[i]), expected_.value[i], bound(i))) continue;
-            differences.add(i, detail::is_fresh(got[i]));
-            if (differences.shows_more())
-                differences.show(detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]), bound(i));
-        }
-        if (!differences.empty())
-            differences.explain(expected_.value, detail::as_doubles(got), std::as_bytes(std::span(got)));
-        return differences.empty();
+        return detail::is_as_expected(got, expected_.value, [&](const std::vector<T>& each) { return compare(each); });
     }
     template <class T>
     bool match(const T& got) const requires std::is_arithmetic_v<T> {
@@ -127,6 +160,17 @@ class Near : public Shaped<Near> {
     [[nodiscard]] std::string toString() const { return "is near the expected values"; }
 
   private:
+    template <class T>
+    detail::Differences compare(const std::vector<T>& got) const {
+        detail::Differences differences(rows_, columns_, detail::digits<T>);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            if (is_near(static_cast<double>(got[i]), expected_.value[i], bound(i))) continue;
+            differences.add(i, detail::is_fresh(got[i]));
+            if (differences.shows_more())
+                differences.show(detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]), bound(i));
+        }
+        return differences;
+    }
     [[nodiscard]] double bound(std::size_t i) const {
         return expected_.bound.size() == 1 ? expected_.bound[0] : expected_.bound.at(i);
     }
@@ -152,21 +196,23 @@ class EqualsExactly : public Shaped<EqualsExactly<T>> {
             detail::size_mismatch(expected_.size(), got.size());
             return false;
         }
-        detail::Differences differences(this->rows_, this->columns_, detail::digits<T>);
-        for (std::size_t i = 0; i < got.size(); ++i) {
-            if (got[i] == expected_[i] || (got[i] != got[i] && expected_[i] != expected_[i])) continue;
-            differences.add(i, detail::is_fresh(got[i]));
-            if (differences.shows_more()) differences.show(detail::to_text(expected_[i]), detail::to_text(got[i]), 0);
-        }
-        if (!differences.empty())
-            differences.explain(detail::as_doubles(expected_), detail::as_doubles(got), std::as_bytes(std::span(got)));
-        return differences.empty();
+        return detail::is_as_expected(got, detail::as_doubles(expected_),
+                                      [&](const std::vector<T>& each) { return compare(each); });
     }
     bool match(const T& got) const { return match(std::vector<T>{got}); }
 
     [[nodiscard]] std::string toString() const { return "equals the expected values"; }
 
   private:
+    detail::Differences compare(const std::vector<T>& got) const {
+        detail::Differences differences(this->rows_, this->columns_, detail::digits<T>);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            if (got[i] == expected_[i] || (got[i] != got[i] && expected_[i] != expected_[i])) continue;
+            differences.add(i, detail::is_fresh(got[i]));
+            if (differences.shows_more()) differences.show(detail::to_text(expected_[i]), detail::to_text(got[i]), 0);
+        }
+        return differences;
+    }
     std::vector<T> expected_;
 };
 

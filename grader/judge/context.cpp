@@ -21,8 +21,9 @@ Context& context() {
     return instance;
 }
 
-void Context::begin_test(const std::string& name) {
+void Context::begin_test(const std::string& name, bool compare_orders) {
     test = name;
+    in_orders = compare_orders;
     stream.emplace(seed, name);
     measurements.clear();
     checked.clear();
@@ -40,6 +41,7 @@ void Context::begin_test(const std::string& name) {
     part_reason.clear();
     pending.clear();
     outputs.clear();
+    returned.clear();
     signs.clear();
     signs_final = false;
     stopped_at.clear();

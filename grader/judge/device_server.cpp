@@ -76,6 +76,7 @@ std::vector<std::string> command_line(const Options& options, DeviceServer::Repl
         "--control-fd",
         "3",
         "--origin"};
+    if (options.order != "forward") line.insert(line.end(), {"--order", options.order});
     if (!options.trace_accesses.empty()) line.emplace_back("--trace-accesses");
     if (replay != DeviceServer::ReplayDevice::none) line.insert(line.end(), {"--replay-fd", "5"});
     if (replay == DeviceServer::ReplayDevice::runs_kernels) line.emplace_back("--replay-runs-kernels");
@@ -197,6 +198,10 @@ DeviceReport DeviceServer::take(Clock::time_point deadline, const device::Origin
     if (origin) more += fmt::format(R"(,"compare":{},"origin":{})", compare, origin->question);
     const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
     return read_packed(request("take", more, deadline, std::span(files).first(origin ? 2 : 0)), deadline);
+}
+
+void DeviceServer::set_order(device::Order order, Clock::time_point deadline) {
+    request("order", fmt::format(R"(,"order":"{}")", device::order_names[static_cast<std::size_t>(order)]), deadline);
 }
 
 void DeviceServer::end_replay(Clock::time_point deadline, bool forget) {

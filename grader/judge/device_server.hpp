@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/order.hpp"
 #include "device/report.hpp"
 #include "judge/errors.hpp"
 #include "judge/options.hpp"
@@ -61,6 +62,8 @@ class DeviceServer {
     void close_replay_socket() { replay_.reset(); }
     // With `origin`, the report has a verdict on the call's outputs; `compare` also compares the call with its replay.
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr, bool compare = false);
+    // For the next calls, of a server that was started with Options::order.
+    void set_order(device::Order order, Clock::time_point deadline);
     // The replay's call has returned. `forget`: it will not be compared.
     void end_replay(Clock::time_point deadline, bool forget);
 

@@ -46,7 +46,11 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--plain-sandbox", options.plain_sandbox, "the sandbox for machines without user namespaces");
     app.add_option("--trace-accesses", options.trace_accesses,
                    "file to which some warps' accesses of memory are added, for pictures");
+    app.add_option("--record-calls", options.record_calls,
+                   "file to which the submission's calls are added, for a program that makes them again");
     app.add_flag("--no-replay", options.no_replay, "only to measure what it costs: host code may decide by its inputs");
+    app.add_flag("--no-orders", options.no_orders,
+                 "only to measure what they cost: results may depend on the order of blocks");
     app.add_option("--data", options.data, "folder of the lab's data files");
     app.add_option("--baseline-cache", options.baseline_cache,
                    "file in which what the starter does is kept; its name must change with programs and device");

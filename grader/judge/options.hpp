@@ -19,8 +19,10 @@ struct Options {
     std::string checks = "all";           // as device::parse_checks reads it
     std::vector<std::string> parameters;  // names of the functions' parameters: matmul=A,B,C,m,k,n
     bool no_sandbox = false, plain_sandbox = false, progress = false;
-    bool no_replay = false;      // to measure what replays cost
-    std::string trace_accesses;  // file of the TraceFile; "" if no accesses are recorded
+    bool no_replay = false, no_orders = false;  // to measure what they cost
+    std::string order = "forward";              // of the device's blocks and warps (device/order.hpp)
+    std::string trace_accesses;                 // file of the TraceFile; "" if no accesses are recorded
+    std::string record_calls;                   // file of the CallFile; "" if calls are not recorded
     std::string only = "all";
     std::string baseline_cache;      // file of the BaselineCache; "" if there is none
     std::string data;                // the lab's folder of data files; "" if there is none

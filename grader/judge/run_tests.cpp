@@ -11,12 +11,14 @@
 #include <catch2/reporters/catch_reporter_streaming_base.hpp>
 #endif
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 
 #include "judge/assertion.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
+#include "judge/orders.hpp"
 #include "judge/prepared.hpp"
 #include "judge/run_tests.hpp"
 #include "judge/trace_file.hpp"
@@ -66,8 +68,10 @@ class VerdictReporter : public StreamingBase {
 
     void testCaseStarting(const Catch::TestCaseInfo& info) override {
         StreamingBase::testCaseStarting(info);
-        context().begin_test(info.name);
-        run.current.begin(info.name, tags_of(info));
+        const auto tags = tags_of(info);
+        const auto has = [&](const char* tag) { return std::ranges::find(tags, tag) != tags.end(); };
+        context().begin_test(info.name, has_other_orders(context().options) && !has("counter") && !has("speed"));
+        run.current.begin(info.name, tags);
         run.verdicts->begin_case(info.name);
     }
 

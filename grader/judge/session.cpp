@@ -41,7 +41,8 @@ void refuse_unsupported(const DeviceReport& report) {
 }
 
 // Keeps the outputs for the messages of matchers.
-void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot) {
+void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
+                      std::uint64_t returned) {
     std::vector<LastOutput> outputs;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ArgumentData& argument = spec.arguments[i];
@@ -56,6 +57,8 @@ void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Sna
         outputs.push_back(std::move(output));
     }
     context().outputs = std::move(outputs);
+    const auto bytes = std::as_bytes(std::span(&returned, 1)).first(wire::bytes_of(spec.result));
+    context().returned.assign(bytes.begin(), bytes.end());
 }
 
 // Unknown after a failed launch, which has its own message.
@@ -128,7 +131,7 @@ CallResult make_result(DeviceReport report, std::uint64_t returned, std::vector<
 }  // namespace
 
 const char* Session::sandbox_name(Role role) {
-    constexpr const char* names[] = {"submission", "baseline", "timed-submission", "timed-baseline"};
+    constexpr const char* names[] = {"submission", "baseline", "timed-submission", "timed-baseline", "order-worker"};
     return names[static_cast<std::size_t>(role)];
 }
 
@@ -136,6 +139,7 @@ Session::Session(const Options& options, const std::string& executable, std::uni
     : options_(options),
       device_(std::move(device)),
       worker_(options, executable, device_ ? device_->client_socket() : -1, sandbox_name(role)),
+      calls_(role == Role::submission ? options.record_calls : ""),
       executable_(executable),
       is_submission_(role == Role::submission) {
     if (device_) device_->close_client_socket();
@@ -145,16 +149,18 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
                          Replay* replay) {
     wire::Call call = arena.call();
     call.sequence = ++sequence_;
+    CallFile::Entry recorded(calls_, context().test, arena);
     if (!worker_.send(call, arena.descriptor())) fail_worker_ended(spec);
 
     wire::Reply reply;
     wait_for_reply(spec, limit, reply);
     // Only this copy is checked, whatever the worker writes from here on.
     auto snapshot = arena.snapshot();
-    if (is_submission_) remember_outputs(spec, arena, snapshot);
+    if (is_submission_) remember_outputs(spec, arena, snapshot, reply.result);
 
     std::optional<device::OriginMessage> origin;
     const bool returned = reply.status == wire::Status::returned && reply.result_type == spec.result;
+    if (returned) recorded.returned(reply.result);
     bool is_compared = false;
     if (device_ && is_submission_ && returned && host_work(spec.function) != HostWork::all) {
         if (replay) {

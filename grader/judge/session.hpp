@@ -9,6 +9,7 @@
 
 #include "judge/arena.hpp"
 #include "judge/baseline_cache.hpp"
+#include "judge/call_file.hpp"
 #include "judge/device_server.hpp"
 #include "judge/submission.hpp"
 #include "judge/time_limit.hpp"
@@ -21,8 +22,8 @@ class Replay;
 class Session {
   public:
     // The outputs of the submission must come from the device. The timed roles are the same programs on the timing
-    // device.
-    enum class Role : std::uint8_t { submission, baseline, timed_submission, timed_baseline };
+    // device; the last one is the submission once more (judge/orders.hpp).
+    enum class Role : std::uint8_t { submission, baseline, timed_submission, timed_baseline, other_order };
     // Each role has its own prepared sandboxes.
     static const char* sandbox_name(Role role);
     // `device` may be null for labs that use none.
@@ -38,6 +39,9 @@ class Session {
     [[nodiscard]] DeviceServer* device() const { return device_.get(); }
     // The device's report on the last call, still packed.
     [[nodiscard]] std::string last_report() const { return device_ ? device_->last_report() : ""; }
+    // Between two calls, lets another process run that the program must not talk to.
+    void pause() { worker_.pause(); }
+    void resume() { worker_.resume(); }
     // Ends the program between two calls, and collects findings about its end, such as leaks.
     void finish() noexcept;
     // The checks' findings since the last call of this function, also of a call that did not return.
@@ -57,6 +61,7 @@ class Session {
     std::unique_ptr<DeviceServer> device_;
     WorkerProcess worker_;
     std::vector<device::Diagnostic> diagnostics_;
+    CallFile calls_;
     const std::string executable_;
     bool is_submission_, ready_ = false;
     std::uint32_t sequence_ = 0;

@@ -8,7 +8,8 @@ namespace warpgrade::judge::sign {
 
 // Why a call failed.
 inline constexpr std::string_view time_out = "time-out", crash = "crash", device_fault = "device-fault",
-                                  cuda_error = "cuda-error", origin = "origin", race = "race", unbegun = "unbegun";
+                                  cuda_error = "cuda-error", origin = "origin", race = "race", order = "order",
+                                  unbegun = "unbegun";
 // What is wrong with the values.
 inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", unset = "unset", zeros = "zeros",
                                   nan = "nan", transposed = "transposed", reversed = "reversed", shifted = "shifted",

@@ -12,6 +12,7 @@
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
+#include "judge/orders.hpp"
 #include "judge/random.hpp"
 #include "judge/replay.hpp"
 #include "judge/session.hpp"
@@ -326,15 +327,31 @@ Session& Program::session() {
 // The replay also makes the test's earlier calls, since a program may remember them.
 Replay* Program::prepare_replay(const CallSpec& spec, TimeLimit limit) {
     auto& current = context();
-    if (role_ != Role::submission || !can_replay(current.options)) return nullptr;
+    if (role_ != Role::submission || !(can_replay(current.options) || current.in_orders)) return nullptr;
     stored_calls_.emplace_back(spec);
-    if (!is_compared(spec)) return nullptr;
+    if (!can_replay(current.options) || !is_compared(spec)) return nullptr;
     if (!replay_)
         replay_ = std::make_unique<Replay>(current.options, current.options.worker, *session().device(),
                                            Replay::Inputs::other);
     while (replay_->calls() + 1 < stored_calls_.size())
         replay_->call(stored_calls_[replay_->calls()].spec, false, limit);
     return replay_.get();
+}
+
+std::vector<OtherOutput> Program::in_other_orders(std::span<const std::byte> output) {
+    if (!session_ || !may_be_repeated(stored_calls_)) return {};
+    struct Pause {
+        explicit Pause(Session& of) : session(of) { session.pause(); }
+        ~Pause() { session.resume(); }
+        Session& session;
+    } const pause(*session_);
+    if (!orders_) orders_ = std::make_unique<OtherOrders>();
+    try {
+        return orders_->find(output, stored_calls_);
+    } catch (const InfrastructureError&) {  // tries once more with new processes
+        orders_ = std::make_unique<OtherOrders>();
+        return orders_->find(output, stored_calls_);
+    }
 }
 
 // Only for the submission: the starter's mistakes are not the student's.
@@ -353,6 +370,7 @@ void Program::finish() {
 void Program::end_session() {
     if (session_) output_ = session_->output();
     replay_.reset();
+    orders_.reset();
     timed_.reset();
     session_.reset();
     stored_calls_.clear();

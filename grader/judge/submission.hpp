@@ -97,6 +97,8 @@ struct CallResult {
     std::optional<Suspicion> suspicion;
 };
 
+struct OtherOutput;
+class OtherOrders;
 class RandomStream;
 class Replay;
 class Session;
@@ -131,6 +133,8 @@ class Program {
     }
 
     CallResult execute(const CallSpec& spec, bool profiled);
+    // What the test's last call gives in place of this output in other orders of blocks and warps.
+    std::vector<OtherOutput> in_other_orders(std::span<const std::byte> output);
     // Ends the program after a test, and collects findings about its end, such as leaks.
     void finish();
     // Ends the program's processes; the next call starts new ones with the full time limit.
@@ -159,6 +163,7 @@ class Program {
     Role role_;
     std::unique_ptr<Session> session_;
     std::unique_ptr<Replay> replay_;        // of the same calls
+    std::unique_ptr<OtherOrders> orders_;   // of the same calls
     std::unique_ptr<Session> timed_;        // on the timing device, if there is one
     std::vector<StoredCall> stored_calls_;  // of this session
     struct CachedCalls;

@@ -1,6 +1,8 @@
 // warpgrade-device: the device server. The judge starts one for each session, with both sockets open.
 #include <fmt/core.h>
 #include <malloc.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <system_error>
 
 #include "device/records.hpp"
 #include "sandbox/apply_filter.hpp"
@@ -23,6 +26,16 @@ void forbid_files() {
     namespace sandbox = warpgrade::sandbox;
     if (const char* fd = std::getenv(sandbox::last_filter_variable))
         sandbox::apply_filter(sandbox::read_filter(std::atoi(fd)));
+}
+
+// The memory in which whoever started the server watches it.
+std::shared_ptr<Progress> map_progress(int file) {
+    struct stat status {};
+    if (::fstat(file, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(Progress)))
+        throw std::invalid_argument("--progress-fd is too short");
+    void* const memory = ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "--progress-fd");
+    return {new (memory) Progress, [](Progress* progress) { ::munmap(progress, sizeof(Progress)); }};
 }
 
 }  // namespace
@@ -49,11 +62,20 @@ int main(int argc, char** argv) {
     control->needs(client);
     std::string checks = "all";
     app.add_option("--checks", checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
+    std::string order = "forward";
+    app.add_option("--order", order, "of blocks and warps: forward, reverse, interleaved, ahead")
+        ->capture_default_str();
     ServerOptions server_options;
     app.add_flag("--wait-for-take", server_options.wait_for_take,
                  "let the worker wait when the record of its launches is full, instead of refusing further launches");
     app.add_flag("--origin", options.origin, "tell the judge where the outputs of a call come from");
     app.add_flag("--trace-accesses", options.trace_accesses, "record some warps' accesses of memory");
+    auto* origin = app.get_option("--origin");
+    app.add_option("--sample-blocks", options.sample_blocks, "run no more of a launch's blocks; 0: all")
+        ->excludes(origin);
+    int progress_fd = -1;
+    auto* progress = app.add_option("--progress-fd", progress_fd, "memory in which to tell how far a launch is")
+                         ->check(CLI::NonNegativeNumber);
     int replay_fd = -1;
     bool replay_runs = false;
     auto* replay =
@@ -73,7 +95,9 @@ int main(int argc, char** argv) {
     options.memory_limit_bytes = memory_mib << 20;
     try {
         options.checks = parse_checks(checks);
+        options.order = warpgrade::device::parse_order(order);
         server_options.order_streams = options.checks.race;
+        if (*progress) options.progress = map_progress(progress_fd);
         const auto device = open_device(spec, options);
         if (describe) {
             fmt::print("{}\n", warpgrade::device::describe(device->properties(), spec));
@@ -84,6 +108,7 @@ int main(int argc, char** argv) {
             options.checks = parse_checks("none");  // the submission's own calls are checked
             options.skip_kernels = !replay_runs;
             options.trace_accesses = false;
+            options.progress = nullptr;
             other = open_device(spec, options);
         }
         forbid_files();

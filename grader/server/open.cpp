@@ -18,6 +18,9 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         gpu.instruction_limit = options.instruction_limit;
         gpu.memory_limit_bytes = options.memory_limit_bytes;
         gpu.skip_kernels = options.skip_kernels;
+        gpu.sample_blocks = options.sample_blocks;
+        gpu.progress = options.progress;
+        gpu.order = options.order;
         const bool analysed = kind == "vgpu";
         if (analysed)
             gpu.checks = options.checks, gpu.origin = options.origin, gpu.trace_accesses = options.trace_accesses;

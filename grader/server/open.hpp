@@ -7,6 +7,8 @@
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
+#include "device/order.hpp"
+#include "device/progress.hpp"
 #include "server/device_names.hpp"
 
 namespace warpgrade::server {
@@ -16,9 +18,12 @@ struct DeviceOptions {
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
     Checks checks;
-    bool skip_kernels = false;    // launches are checked and do nothing
-    bool origin = false;          // keep what check_origin() needs
-    bool trace_accesses = false;  // record accesses of some warps (device/access_trace.hpp)
+    bool skip_kernels = false;                     // launches are checked and do nothing
+    device::Order order = device::Order::forward;  // of blocks, warps and lanes
+    bool origin = false;                           // keep what check_origin() needs
+    bool trace_accesses = false;                   // record accesses of some warps (device/access_trace.hpp)
+    std::uint64_t sample_blocks = 0;               // run no more of a launch's blocks; 0: all
+    std::shared_ptr<Progress> progress;            // where to tell how far a launch is
 };
 
 // `spec` is "vgpu", "vgpu:PROFILE" or "plain" (kinds.def). Throws std::invalid_argument for other names.

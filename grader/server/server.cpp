@@ -78,6 +78,10 @@ std::string Server::answer(const std::string& line) {
         end_replay(request.value("forget", false));
         return as_line({{"ok", true}});
     }
+    if (*operation == "order" && device_.analysis()) {
+        device_.analysis()->set_order(parse_order(request.value("order", "")));
+        return as_line({{"ok", true}});
+    }
     if (*operation == "shutdown") {
         shutdown_ = true;
         return as_line({{"ok", true}});

@@ -115,7 +115,8 @@ class VirtualGpu final : public ClockedDevice {
 
     device::ModuleId load_module(std::span<const std::byte> image) override {
         modules_.emplace(next_module_,
-                         std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table()));
+                         std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table(),
+                                                        options_.order != device::Order::forward));
         loaded(image.size());
         return next_module_++;
     }
@@ -196,6 +197,7 @@ class VirtualGpu final : public ClockedDevice {
         else
             std::ranges::fill(words, device::writer::nobody);
     }
+    void set_order(device::Order order) override { options_.order = order; }
     [[nodiscard]] bool runs_kernels() const override { return !options_.skip_kernels; }
     void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
         memory_.written_by(address, bytes, who);
@@ -352,6 +354,9 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.heap = &heap_;
     limits.images = &images_;
     limits.checks = options_.checks;
+    limits.sample_blocks = options_.sample_blocks;
+    limits.progress = options_.progress.get();
+    limits.order = options_.order;
     limits.note_accesses = note_accesses_;
     limits.trace_accesses = options_.trace_accesses && traced_.size() < max_traced && traced_.insert(info.name).second;
     if (options_.origin) {
@@ -375,6 +380,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.registers_per_thread = info.registers_per_thread;
     record.static_shared_bytes = info.static_shared_bytes;
     record.counters = result.counters;
+    record.sampled_blocks = result.sampled_blocks;
     record.most_block_instructions = result.most_block_instructions;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
@@ -409,7 +415,10 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
 }  // namespace
 
 std::unique_ptr<device::Device> make_virtual_gpu(const std::string& profile, const VirtualGpuOptions& options) {
-    return std::make_unique<VirtualGpu>(open_profile(profile), options);
+    VirtualGpuOptions complete = options;
+    if (options.sample_blocks != 0) complete.checks.init = false;
+    if (!options.progress) complete.progress = std::make_shared<device::Progress>();
+    return std::make_unique<VirtualGpu>(open_profile(profile), complete);
 }
 
 }  // namespace warpgrade::vgpu

@@ -7,6 +7,8 @@
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
+#include "device/order.hpp"
+#include "device/progress.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -18,6 +20,13 @@ struct VirtualGpuOptions {
     bool origin = false;          // record what device/origin.hpp needs to trace where outputs come from
     bool trace_accesses = false;  // record accesses of the first launch of each kernel (device/access_trace.hpp)
     bool skip_kernels = false;    // check each launch but run no kernel: shows what host code does by itself
+    // Of each launch, run no more blocks than this, spread evenly over the grid, and scale what is counted: outputs are
+    // incomplete, and nothing may be graded by them. Without initcheck: later kernels read what was left out. 0: all
+    // run.
+    std::uint64_t sample_blocks = 0;
+    std::shared_ptr<device::Progress> progress;  // where to tell how far a launch is; none: nobody watches
+    // Of blocks, warps and lanes; in all but the first, on one host thread.
+    device::Order order = device::Order::forward;
 };
 
 // `profile` is a name from profile.hpp; an unknown one throws std::invalid_argument that lists the known names.

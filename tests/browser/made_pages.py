@@ -12,7 +12,7 @@ from class_rows import KAI
 from samples import GRADED, LEAK, RACE, advice
 from traced_launches import traced
 
-from warpgrade.cohort import class_page, feedback_text, similarity_page
+from warpgrade.cohort import answers_page, class_page, feedback_text, similarity_page
 from warpgrade.cohort.similarity import Pair, Piece, Side, Similar
 from warpgrade.findings.accesses import TracedLaunch, Traces
 from warpgrade.findings.diagnosis import Place
@@ -115,6 +115,11 @@ def write_class(folder: Path) -> Path:
     (folder / "similar.json").write_bytes(msgspec.json.encode({"compared": 60, "pairs": [pair]}))
     class_of_sixty.write(store)
     return folder / class_page.PAGE
+
+
+def write_answers(folder: Path) -> Path:
+    class_of_sixty.write(class_of_sixty.make(folder))
+    return folder / answers_page.PAGE
 
 
 PAGES: dict[str, Callable[[Path], Path]] = {

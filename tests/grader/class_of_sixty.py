@@ -15,6 +15,7 @@ from warpgrade.cohort.store import Head, Record, Store
 from warpgrade.findings.diagnosis import Place
 from warpgrade.grading import score
 from warpgrade.grading.result import Result, TestResult
+from warpgrade.lab.labs import Baseline, Lab, LabFile, LabHead
 
 MOST = 105.0
 HOSTILE_NAME = '</script><img src=x onerror="alert(1)">\u202e'
@@ -62,6 +63,7 @@ def make(folder: Path, count: int = 60) -> Store:
                 student, people[student], f"{student}.zip", "2026-11-20T10:00:00+00:00", attempt, digest=key, key=key,
                 submitted=f"2026-11-2{attempt}T10:00:00+00:00",
             )  # fmt: skip
+            record = msgspec.structs.replace(record, answers=f"{HOSTILE_NAME}\nWarps wait." if number % 2 else "")
             store.save(record_result(record, result))
     people["absent"] = "Nobody <b>"
     store.save_people(people)
@@ -70,4 +72,7 @@ def make(folder: Path, count: int = 60) -> Store:
 
 def write(store: Store, kind: str = "none") -> list[Row]:
     """Write the class's files, and return the rows."""
-    return outputs.write(store, Policies("toy", MOST), store.people(), kind, "Adding vectors")[0]
+    head = LabHead("Adding vectors", 1, "", ["toy.cu"], ["toy"], answers="answers.md")
+    lab = Lab("toy", store.folder, LabFile(head, Baseline(0)))
+    (store.folder / lab.answers).write_text("## 1. Why?\n\nYour answer:\n", encoding="utf-8")
+    return outputs.write(store, Policies("toy", MOST), store.people(), kind, lab)[0]

@@ -183,14 +183,15 @@ int main(int, char** argv) {{
 """
 
 
-def execute(source: Path) -> Profile:
+def execute(source: Path, order: str = "forward") -> Profile:
     """Run the program."""
     limit = _ARGUMENTS.search(source.read_text())
     # The folder is named so that the program's lines count as the user's own: run sees an executable only.
     options = run.Options(
         # As labs do: what small programs waste would not show on a whole device.
         device="vgpu:h100:4" if source.parent.name == "advice" else "auto",
-        threads=1, instructions=int(limit[1]) if limit else 0, nvcc=(f"-I{source.parent}",),
+        threads=1, instructions=int(limit[1]) if limit else 0, order=order,
+        nvcc=(f"-I{source.parent}",),
         confined=LAYOUT.preset != "asan",  # AddressSanitizer needs more than the sandbox allows
     )  # fmt: skip
     return run.run(LAYOUT, [executable(source)], [source.stem], options)

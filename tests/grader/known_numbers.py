@@ -23,21 +23,22 @@ from warpgrade.compiling import toolchain
 from warpgrade.machine.paths import find_layout
 
 _HOST_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")  # in messages: another one each time
+_NOT_COUNTED = {"costs", "fidelity", "sampled", "sampled_blocks", "stopped", "sample"}
 HOME = find_layout().root / "tests" / "known"
 
 
 def digest(*numbers: object) -> str:
     """Return a short digest, which no bit of any number leaves as it is."""
-    text = json.dumps(_without_costs(msgspec.to_builtins(numbers)), sort_keys=True).replace(str(find_layout().root), "")
+    text = json.dumps(_counted(msgspec.to_builtins(numbers)), sort_keys=True).replace(str(find_layout().root), "")
     text = _HOST_ADDRESS.sub("0x…", text)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _without_costs(value: Any) -> Any:
-    """Leave out what causes of lost time cost, which is computed from the counters that are here."""
+def _counted(value: Any) -> Any:
+    """Leave out what is computed from the counters that are here, and what only samples and stopped programs have."""
     if isinstance(value, dict):
-        return {key: _without_costs(each) for key, each in value.items() if key != "costs"}
-    return [_without_costs(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _counted(each) for key, each in value.items() if key not in _NOT_COUNTED}
+    return [_counted(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def check(file: str, lines: Mapping[str, str]) -> None:

@@ -16,6 +16,8 @@ from warpgrade.grading.result import (
     TestResult,
     Toolchain,
 )
+from warpgrade.machine import fidelity
+from warpgrade.machine.device import Device
 
 GRADED = Result(
     lab=LabInfo(name="matmul", title="Matrix multiplication in shared memory"),
@@ -62,6 +64,7 @@ GRADED = Result(
     started_at="2026-11-21T08:00:00Z",
     seconds=Seconds(build=1.5, judge=2.25),
     warpgrade="0.1.0",
+    fidelity=fidelity.state(Device("auto", "vgpu:h100", "vgpu", {"name": "NVIDIA H100 (virtual, 4 multiprocessors)"})),
     seed=81985529216486895,
     toolchain=Toolchain(nvcc="13.0.88", host_compiler="g++ 12.2.0", architecture="sm_90"),
 )  # fmt: skip

@@ -53,8 +53,10 @@ class Machine {
   public:
     explicit Machine(unsigned threads = 1, const std::string& ptx = read_text(WG_TEST_KERNELS),
                      std::uint64_t instruction_limit = 200'000'000, const char* profile = "h100",
-                     const device::Checks& checks = {})
-        : gpu(make_virtual_gpu(profile, {threads, instruction_limit, 0, checks})),
+                     const device::Checks& checks = {}, device::Order order = device::Order::forward)
+        : Machine(options_of(threads, instruction_limit, checks, order), ptx, profile) {}
+    Machine(const VirtualGpuOptions& options, const std::string& ptx, const char* profile = "h100")
+        : gpu(make_virtual_gpu(profile, options)),
           module(gpu->load_module(std::as_bytes(std::span(ptx.data(), ptx.size())))) {}
 
     template <class T>
@@ -109,6 +111,15 @@ class Machine {
     bool may_be_wrong = false;  // the checks may find mistakes in a launch that succeeds
 
   private:
+    static VirtualGpuOptions options_of(unsigned threads, std::uint64_t instruction_limit, const device::Checks& checks,
+                                        device::Order order) {
+        VirtualGpuOptions options;
+        options.threads = threads;
+        options.instruction_limit = instruction_limit;
+        options.checks = checks;
+        options.order = order;
+        return options;
+    }
     void expect_no_mistakes(const std::string& kernel) {
         for (const device::Diagnostic& d : analysis->take_diagnostics())
             if (d.rule->severity != device::Severity::Advice)

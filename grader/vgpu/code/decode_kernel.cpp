@@ -126,8 +126,8 @@ std::vector<std::optional<RegisterPlaces>> place_registers(const CodeBuilder& de
 }  // namespace
 
 Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
-                   const OpcodeTable& opcodes) {
-    CodeBuilder first(module, symbols, opcodes), builder(module, symbols, opcodes);
+                   const OpcodeTable& opcodes, bool steps) {
+    CodeBuilder first(module, symbols, opcodes, steps), builder(module, symbols, opcodes, steps);
     decode_functions(first, kernel);
     builder.places = place_registers(first);
     decode_functions(builder, kernel);

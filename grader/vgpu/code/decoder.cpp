@@ -34,9 +34,9 @@ std::uint32_t offset_with_gap(const std::vector<SharedVariable>& before, std::ui
     if (before.empty()) return offset;
     const SharedVariable& last = before.back();
     if (before.size() > max_gapped_variables) return aligned(last.begin + last.bytes, align);
-    const std::uint64_t gap = std::clamp(std::max<std::uint64_t>(last.bytes, bytes), min_shared_gap, max_shared_gap);
+    const std::uint64_t space = std::clamp(std::max<std::uint64_t>(last.bytes, bytes), min_shared_gap, max_shared_gap);
     const std::uint32_t unit = std::max<std::uint32_t>(min_shared_gap, align);
-    return aligned(last.begin + last.bytes + gap, unit) + offset % unit;
+    return aligned(last.begin + last.bytes + space, unit) + offset % unit;
 }
 
 }  // namespace
@@ -255,7 +255,8 @@ void FunctionDecoder::split_blocks() {
     for (std::uint32_t i = 0; i < body.size(); ++i) {
         for (const auto& o : body[i].operands)
             if (o.kind == Kind::Label) mark(o.target, body[i].ptx_line);
-        if (ends(i) != Terminator::Fall) leader_[i + 1] = true;
+        const bool accesses = rows_[i] && rows_[i]->facts.granule != granule::none;
+        if (ends(i) != Terminator::Fall || (builder.steps && accesses)) leader_[i + 1] = true;
     }
     for (const auto& [name, targets] : function.branch_targets)
         for (const auto t : targets) mark(t, function.ptx_line);
@@ -320,6 +321,7 @@ void FunctionDecoder::decode_instruction(std::uint32_t position) {
     b.out.flow = row->facts.flow;
     row->decode(b);
     note_memory(b, *row, first_slot);
+    builder.code.needs_whole_warps |= b.has("aligned");
     const OpcodeFacts& facts = row->facts;
     const bool touches_memory = first_slot != builder.code.stat_kinds.size() || facts.fence;
     if (b.out.flow == Flow::Uses && facts.ends == Terminator::Fall && !touches_memory && !b.has("sync"))

@@ -20,8 +20,9 @@ struct SymbolPlace {
 using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
 
 // Decodes the kernel and every function that it can reach. Unsupported PTX throws a PtxError with its line.
+// `steps`: an access of memory ends its basic block, so that another warp can run behind it.
 Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
-                   const OpcodeTable& opcodes);
+                   const OpcodeTable& opcodes, bool steps = false);
 
 enum class AccessClass : std::uint8_t { Load, Store, Atomic };
 
@@ -47,10 +48,12 @@ struct PendingCall {
 // State that the functions of one kernel share while they are decoded.
 class CodeBuilder {
   public:
-    CodeBuilder(const ptx::Module& m, const SymbolTable& s, const OpcodeTable& o) : module(m), symbols(s), opcodes(o) {}
+    CodeBuilder(const ptx::Module& m, const SymbolTable& s, const OpcodeTable& o, bool in_steps)
+        : module(m), symbols(s), opcodes(o), steps(in_steps) {}
     const ptx::Module& module;
     const SymbolTable& symbols;
     const OpcodeTable& opcodes;
+    const bool steps;
     Code code;
     std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
     std::unordered_map<std::string, std::uint32_t> function_index;  // decoded or queued

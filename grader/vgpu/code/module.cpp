@@ -86,8 +86,8 @@ std::shared_ptr<const ModuleImage> image_of(std::span<const std::byte> bytes, in
 }  // namespace
 
 LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
-                           const OpcodeTable& opcodes)
-    : memory_(memory), opcodes_(opcodes), image_(image_of(image, compute_capability)) {
+                           const OpcodeTable& opcodes, bool steps)
+    : memory_(memory), opcodes_(opcodes), steps_(steps), image_(image_of(image, compute_capability)) {
     try {
         place_variables();
     } catch (...) {
@@ -165,7 +165,7 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
     auto k = std::make_unique<LoadedKernel>();
     k->function = f;
     try {
-        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_);
+        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_, steps_);
     } catch (const ptx::PtxError& e) {
         const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
         throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));

@@ -32,9 +32,9 @@ struct ModuleImage {
 class LoadedModule {
   public:
     // `image` is a fatbinary container or a PTX text. Throws DeviceError if it is malformed or has no PTX for this
-    // device.
+    // device. `steps`: as decode_kernel takes it.
     LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
-                 const OpcodeTable& opcodes);
+                 const OpcodeTable& opcodes, bool steps = false);
     ~LoadedModule();
     LoadedModule(const LoadedModule&) = delete;
     LoadedModule& operator=(const LoadedModule&) = delete;
@@ -51,6 +51,7 @@ class LoadedModule {
 
     GlobalMemory& memory_;
     const OpcodeTable& opcodes_;
+    const bool steps_;
     std::shared_ptr<const ModuleImage> image_;
     SymbolTable symbols_;
     std::vector<Allocation*> variables_;

@@ -38,6 +38,7 @@ void FunctionDecoder::decode_terminator(std::uint32_t position) {
     block().terminator = how == Terminator::Return && is_kernel() ? Terminator::Exit : how;
     if (row.decode) row.decode(b);
     b.out.flow = row.facts.flow;
+    if (how == Terminator::Barrier) builder.code.needs_whole_warps |= (b.out.form & barrier_form::counted) != 0;
     if (how == Terminator::Collective) b.out.collective = collective(b.text(), row.facts);
     block().end = static_cast<std::uint32_t>(builder.code.insns.size());
     block().size = block().end - block().begin + (skips ? 0 : 1);

@@ -11,6 +11,8 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
+// The lanes whose numbers have an odd count of ones: lanes whose numbers differ in one bit run apart.
+constexpr std::uint32_t lanes_run_first = 0x96696996;
 constexpr std::uint32_t call_stack_bytes = 16384;  // per thread, in addition to the kernel's own local memory
 
 std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
@@ -58,7 +60,8 @@ void fill_specials(const Launch& launch, const BlockState& block, std::uint64_t 
 
 }  // namespace
 
-void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) const {
+void Grid::start_block(Executor& e, BlockState& block, std::uint64_t number) const {
+    const std::uint64_t linear = launch_.linear_of(number);
     const Code& code = launch_.code;
     const device::LaunchConfig& config = launch_.config;
     const LaunchLimits& limits = launch_.limits;
@@ -76,6 +79,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         block.warps.resize(warps);
     }
     block.linear = linear;
+    block.number = number;
     const device::Dim3 place = launch_.block_place(linear);
     block.x = place.x;
     block.y = place.y;
@@ -114,6 +118,8 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
     block.watch.divergence_reported = false;
+    const bool lanes_apart =
+        (limits.order == device::Order::reverse || limits.order == device::Order::ahead) && !code.needs_whole_warps;
     for (std::uint32_t i = 0; i < warps; ++i) {
         Warp& w = block.warps[i];
         std::byte* registers = block.storage.get() + i * warp_bytes;
@@ -151,6 +157,12 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.splits.assign(1, Split{});
         w.splits[0].pc = code.functions[0].entry_block;
         w.splits[0].mask = w.live;
+        w.first_lanes = lanes_apart ? lanes_run_first : 0;
+        if (const std::uint32_t first = w.live & w.first_lanes) {
+            w.splits.push_back(w.splits[0]);
+            w.splits[0].mask = first;
+            w.splits[1].mask = w.live & ~first;
+        }
         fill_specials(launch_, block, workspace_, w);
     }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -50,7 +51,7 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
 }
 
 void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
-    const std::uint64_t blocks = launch_.config.grid.count();
+    const std::uint64_t blocks = launch_.blocks;
     resident = std::clamp<std::uint64_t>(resident, 1, blocks);
     std::vector<std::unique_ptr<BlockState>> slots;
     std::vector<std::unique_ptr<BlockState>> spare;
@@ -76,12 +77,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             return true;
         }
         finish_block(block);
-        if (!launch_.charge(e)) {
-            result_.fault = Fault{device::error::launch_timeout, {}};
-            result_.fault->diagnostic.rule = &device::rules::runaway;
-            result_.fault->diagnostic.message = fmt::format("the kernel executed more than {} and was stopped",
-                                                            counted(launch_.limits.instructions, "warp instruction"));
-        }
+        if (!launch_.charge(e)) result_.fault = end_early();
         return true;
     };
     while (next < blocks || !slots.empty()) {
@@ -100,7 +96,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             if (spare.empty()) spare.push_back(std::make_unique<BlockState>());
             auto block = std::move(spare.back());
             spare.pop_back();
-            start_block(e, *block, next++);
+            start_block(e, *block, block_to_start(next++));
             const bool done = step(*block);
             if (result_.fault) return;
             (done ? spare : slots).push_back(std::move(block));
@@ -108,10 +104,21 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     }
 }
 
+// Devices start blocks in the order of their numbers, as many as fit. Code may rely on that when a block waits for an
+// earlier one, so that another order concerns only blocks that are on the device together.
+std::uint64_t Grid::block_to_start(std::uint64_t started) const {
+    const device::Order order = launch_.limits.order;
+    if (order != device::Order::reverse && order != device::Order::ahead) return started;
+    const std::uint64_t resident = std::max<std::uint64_t>(launch_.limits.resident_blocks, 1);
+    const std::uint64_t first = started / resident * resident;
+    const std::uint64_t end = std::min<std::uint64_t>(first + resident, launch_.blocks);
+    return end - 1 - (started - first);
+}
+
 // Distributes blocks over host threads although each block might see what others do. If one did, or if one fails (a
 // serial run finds out which fault comes first), the attempt is abandoned.
 bool Grid::run_parallel() {
-    const std::uint64_t blocks = launch_.config.grid.count();
+    const std::uint64_t blocks = launch_.blocks;
     const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(launch_.limits.threads, blocks));
     executors_.resize(threads);
     for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
@@ -121,18 +128,25 @@ bool Grid::run_parallel() {
     const auto work = [&](Executor& e) {
         try {
             BlockState block;
-            for (std::uint64_t linear;
-                 !attempt_failed.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
-                start_block(e, block, linear);
+            for (std::uint64_t number;
+                 !attempt_failed.load(std::memory_order_relaxed) && (number = next.fetch_add(1)) < blocks;) {
+                start_block(e, block, number);
                 for (std::uint64_t turns = 0; !run_block(e, block);)
                     if (++turns > patience) throw AttemptFailed{};  // it may wait for a block that cannot start here
-                if (!launch_.charge(e)) throw AttemptFailed{};
+                if (!launch_.charge(e)) {
+                    if (launch_.stopped()) throw end_early();
+                    throw AttemptFailed{};
+                }
                 finish_block(block);
             }
         } catch (const AttemptFailed& why) {
             attempt_failed = true;
             const std::lock_guard lock(mutex);
             if (why.track_reads) track_reads_.push_back(why.track_reads);
+        } catch (Fault& fault) {
+            attempt_failed = true;
+            const std::lock_guard lock(mutex);
+            if (launch_.stopped() && !result_.fault) result_.fault = std::move(fault);
         } catch (...) {  // a serial run meets it again, or needs less memory
             attempt_failed = true;
         }
@@ -150,15 +164,16 @@ bool Grid::run_parallel() {
 bool Grid::try_parallel() {
     const LaunchLimits& limits = launch_.limits;
     const device::LaunchConfig& config = launch_.config;
+    if (limits.order != device::Order::forward) return false;
     // With racecheck, one thread tries too: most memory that kernels read is never written and needs no marks of reads.
     if (limits.threads == 1 && !limits.checks.race) return false;
-    if (launch_.code.synchronises_globally || config.grid.count() == 1 ||
-        config.grid.count() * config.block.count() < min_parallel_threads)
+    if (launch_.code.synchronises_globally || launch_.blocks == 1 ||
+        launch_.blocks * config.block.count() < min_parallel_threads)
         return false;
     for (;;) {
         const std::size_t tracked = track_reads_.size();
         for (Allocation* a : track_reads_) a->touched = Allocation::Tracked;
-        if (run_parallel()) return true;
+        if (run_parallel() || result_.fault) return true;  // out of time: a serial run has none either
         roll_back();
         if (track_reads_.size() == tracked) return false;  // the failure had another reason than untracked reads
     }
@@ -177,6 +192,7 @@ void Grid::roll_back() {
     new_caches();
     launch_.instructions = 0;
     launch_.attempt_failed = false;
+    launch_.progress.blocks_done = 0;
 }
 
 void Grid::new_caches() {
@@ -190,7 +206,31 @@ void Grid::finish_block(BlockState& block) {
         w.work.instructions = w.clock - w.slept;
         work.add(w.work);
     }
-    caches_->finish_block(block.linear, block.l1, work);
+    caches_->finish_block(block.number, block.l1, work);
+    launch_.progress.blocks_done.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Grid::begin_progress() {
+    device::Progress& progress = launch_.progress;
+    progress.blocks = launch_.blocks;
+    progress.blocks_done = progress.instructions = 0;
+    progress.began_ns = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    ++progress.launches;
+    progress.running = 1;
+}
+
+Fault Grid::end_early() const {
+    Fault fault{device::error::launch_timeout, {}};
+    if (launch_.stopped()) {
+        fault.diagnostic.rule = &device::rules::kernel_failed;
+        fault.diagnostic.message =
+            fmt::format("was stopped because the program's time was over; {} are done", launch_.how_far());
+    } else {
+        fault.diagnostic.rule = &device::rules::runaway;
+        fault.diagnostic.message = fmt::format("the kernel executed more than {} and was stopped",
+                                               counted(launch_.limits.instructions, "warp instruction"));
+    }
+    return fault;
 }
 
 void Grid::collect_accesses() {
@@ -227,17 +267,25 @@ LaunchResult Grid::run() {
     }
     clear_touched();
     new_caches();
+    begin_progress();
     if (!try_parallel()) {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
         // Blocks that do not communicate run one by one.
-        run_in_turns(executors_[0], code.synchronises_globally ? launch_.limits.resident_blocks : 1);
+        const device::Order order = launch_.limits.order;
+        const bool together =
+            code.synchronises_globally || order == device::Order::interleaved || order == device::Order::ahead;
+        run_in_turns(executors_[0], together ? launch_.limits.resident_blocks : 1);
     }
+    launch_.progress.running = 0;
     collect_accesses();
     collect_memory();
     collect_counters();
+    if (launch_.blocks != launch_.config.grid.count()) scale_sample();
     if (launch_.limits.trace_accesses) collect_trace();
-    if (launch_.limits.checks.advice && !result_.fault) result_.use = measure_launch_use(launch_, executors_);
+    // Advice would compare counts of a sample with those of the whole grid.
+    if (launch_.limits.checks.advice && !result_.fault && result_.sampled_blocks == 0)
+        result_.use = measure_launch_use(launch_, executors_);
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.watch.findings);
     result_.diagnostics = Findings::merge(found);

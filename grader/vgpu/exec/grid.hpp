@@ -19,7 +19,8 @@
 namespace warpgrade::vgpu {
 
 struct LaunchResult {
-    std::optional<Fault> fault;  // if set, memory holds what a serial run wrote before it
+    std::optional<Fault> fault;  // if set, memory holds what a serial run wrote before it, unless it ran out of time
+    std::uint64_t sampled_blocks = 0;  // that ran, of a grid of more; what is counted is scaled. 0: all ran
     device::Counters counters;
     std::vector<device::LineCounters> lines;
     std::optional<device::AccessTrace> trace;  // if it is wanted
@@ -53,8 +54,12 @@ class Grid {
     void collect_accesses();
     void collect_trace();
     void begin_turn(Executor& executor, BlockState& block) const;
-    void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
+    void start_block(Executor& executor, BlockState& block, std::uint64_t number) const;
+    [[nodiscard]] std::uint64_t block_to_start(std::uint64_t started) const;  // the next one after so many
     void finish_block(BlockState& block);
+    void begin_progress();
+    [[nodiscard]] Fault end_early() const;
+    void scale_sample();
     void new_caches();
 
     Launch launch_;

@@ -107,4 +107,26 @@ void Grid::collect_counters() {
     for (auto& [where, c] : by_line) result_.lines.push_back({where.first, where.second, c});
 }
 
+// Takes what the sampled blocks did for what all do. Of a launch that failed, only what happened is counted.
+void Grid::scale_sample() {
+    const std::uint64_t all = launch_.config.grid.count(), ran = launch_.blocks;
+    result_.sampled_blocks = ran;
+    if (result_.fault) return;
+    const auto scale = [&](std::uint64_t& count) {
+        count = static_cast<std::uint64_t>((static_cast<unsigned __int128>(count) * all + ran / 2) / ran);
+    };
+    const auto scale_counters = [&](device::Counters& c) {
+        const std::uint64_t warps = c.warps_launched, blocks = c.blocks_launched;  // are known
+#define WG_COUNTER(field, ncu, meaning) scale(c.field);
+#include "device/counters.def"
+#undef WG_COUNTER
+        c.warps_launched = warps, c.blocks_launched = blocks;
+    };
+    scale_counters(result_.counters);
+    for (device::LineCounters& line : result_.lines) scale_counters(line.counters);
+    scale(result_.traffic.mapped_read_sectors);
+    scale(result_.traffic.mapped_write_sectors);
+    result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere
+}
+
 }  // namespace warpgrade::vgpu

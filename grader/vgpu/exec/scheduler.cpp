@@ -3,7 +3,7 @@
 // Within a warp, the lanes at the lowest instruction run first. In code as compilers arrange it, this reunites diverged
 // lanes at the immediate post-dominator. Lanes that spin on memory (they synchronise repeatedly without progress) step
 // back, so that the lanes that they wait for can run: every lane makes progress, as on Volta and later. The order is
-// fixed, so counters and results are the same in every run.
+// fixed, so counters and results are the same in every run. There are others (device/order.hpp), as fixed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 namespace warpgrade::vgpu {
 
 namespace error = device::error;
+using device::Order;
 
 namespace {
 
@@ -24,20 +25,44 @@ constexpr std::uint32_t spin_limit = 64;         // see Warp::sync_operations; b
 constexpr std::uint64_t charge_chunk = 1 << 14;  // instructions between two checks of the budget
 constexpr std::uint64_t warp_slice = 1 << 20;    // instructions of one turn, for loops that wait without synchronising
 
+// True for the block that the others do not keep waiting.
+bool is_ahead(const Executor& e, const BlockState& block) {
+    return e.launch->limits.order == Order::ahead && block.linear + 1 == e.launch->config.grid.count();
+}
+
 }  // namespace
 
+bool WarpRunner::runs_in_steps() const {
+    const Order order = e.launch->limits.order;
+    if (order != Order::ahead) return order == Order::interleaved;
+    const std::size_t warps = block.warps.size();
+    return w.index + 1 < warps || (warps == 1 && !is_ahead(e, block));
+}
+
 Turn WarpRunner::run() {
+    const bool steps = runs_in_steps();
+    // In other orders whoever is waited for may come last.
+    const std::uint32_t turn = e.launch->limits.order == Order::forward ? warp_turn : spin_limit;
     w.slice_end = w.clock + warp_slice;
     std::uint32_t spent = 0;
     for (;;) {
         const int next = pick();
         if (next < 0) return Turn::Waits;
         const auto self = static_cast<std::size_t>(next);
-        const Ran ran = e.watch.any ? run_split<true>(self) : run_split<false>(self);
+        const Ran ran = steps         ? run_split<true, true>(self)
+                        : e.watch.any ? run_split<true>(self)
+                                      : run_split<false>(self);
+        if (steps) {  // whoever spins shows over many turns
+            if (ran != Ran::TurnOver) continue;
+            if (w.sync_operations < spin_limit) return Turn::Slice;
+            w.splits[self].deferred = w.splits.size() > 1;
+            w.sync_operations = 0;
+            return Turn::Spins;
+        }
         spent += w.sync_operations;
         w.sync_operations = 0;
         if (ran != Ran::TurnOver) continue;
-        if (spent >= warp_turn) return Turn::Spins;
+        if (spent >= turn) return Turn::Spins;
         if (w.clock >= w.slice_end) return Turn::Slice;
     }
 }
@@ -61,7 +86,8 @@ int WarpRunner::pick() {
     if (best < 0 || splits.size() == 1) return best;
     for (std::size_t i = splits.size(); static_cast<int>(--i) > best;) {  // the best is the first at its place
         Split& chosen = splits[static_cast<std::size_t>(best)];
-        if (splits[i].state != Split::State::Ready || splits[i].pc != chosen.pc || splits[i].frame != chosen.frame)
+        if (splits[i].state != Split::State::Ready || splits[i].pc != chosen.pc || splits[i].frame != chosen.frame ||
+            !may_merge(splits[i], chosen))
             continue;
         chosen.mask |= splits[i].mask;
         chosen.last = std::min(chosen.last, splits[i].last);
@@ -71,6 +97,7 @@ int WarpRunner::pick() {
 }
 
 bool WarpRunner::before(const Split& a, const Split& b) const {
+    if (!may_merge(a, b)) return (a.mask & w.first_lanes) != 0;
     const std::uint32_t da = w.frames[a.frame].depth, db = w.frames[b.frame].depth;
     return da != db ? da > db : a.pc < b.pc;
 }
@@ -81,7 +108,7 @@ std::uint32_t WarpRunner::reconvergence_point(std::size_t self) const {
     for (std::size_t i = 0; i < w.splits.size(); ++i) {
         const Split& s = w.splits[i];
         if (i != self && s.state == Split::State::Ready && !s.deferred && s.frame == w.splits[self].frame &&
-            s.pc > w.splits[self].pc)
+            s.pc > w.splits[self].pc && may_merge(s, w.splits[self]))
             limit = std::min(limit, s.pc);
     }
     return limit;
@@ -94,8 +121,9 @@ void WarpRunner::enter_frame(std::uint32_t frame) {
     w.local_end = f.local_end;
 }
 
-// Without checks, the lanes' last blocks and their registers' contents need not be tracked.
-template <bool Checking>
+// Without checks, the lanes' last blocks and their registers' contents need not be tracked. In steps, the turn ends
+// with the basic block.
+template <bool Checking, bool Steps>
 WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
     const Insn* insns = code.insns.data();
     const BasicBlock* blocks = code.blocks.data();
@@ -220,6 +248,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
             }
         }
         if (pc >= limit) return leave(Ran::Rescheduled);
+        if (Steps) return leave(Ran::TurnOver);
     }
 }
 
@@ -234,9 +263,15 @@ void WarpRunner::add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t f
 void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     if (e.launch->charge(e)) return;
     device::Diagnostic found;
-    found.rule = &device::rules::runaway;
-    found.message = fmt::format("is still in this loop after the kernel has executed {}",
-                                counted(e.launch->limits.instructions, "warp instruction"));
+    if (e.launch->stopped()) {
+        found.rule = &device::rules::kernel_failed;
+        found.message =
+            fmt::format("is still in this loop when the program's time is over; {} are done", e.launch->how_far());
+    } else {
+        found.rule = &device::rules::runaway;
+        found.message = fmt::format("is still in this loop after the kernel has executed {}",
+                                    counted(e.launch->limits.instructions, "warp instruction"));
+    }
     raise_at(w, &at, error::launch_timeout, static_cast<unsigned>(std::countr_zero(mask)), std::move(found));
 }
 
@@ -268,9 +303,14 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
 }
 
 bool run_block(Executor& e, BlockState& block) {
-    while (block.warps_done < block.warps.size()) {
+    const Order order = e.launch->limits.order;
+    const bool backwards = order == Order::reverse || order == Order::ahead;
+    const bool in_turns = order == Order::interleaved || (order == Order::ahead && !is_ahead(e, block));
+    const std::size_t warps = block.warps.size();
+    while (block.warps_done < warps) {
         bool ran = false, spinning = false;
-        for (Warp& w : block.warps) {
+        for (std::size_t i = 0; i < warps; ++i) {
+            Warp& w = block.warps[backwards ? warps - 1 - i : i];
             const bool ready = std::any_of(w.splits.begin(), w.splits.end(),
                                            [](const Split& s) { return s.state == Split::State::Ready; });
             if (!ready) continue;
@@ -278,7 +318,7 @@ bool run_block(Executor& e, BlockState& block) {
             spinning |= WarpRunner(e, block, w).run() == Turn::Spins;
         }
         if (!ran) raise_deadlock(e, block);
-        if (spinning) return false;
+        if (spinning || in_turns) return false;
     }
     return true;
 }

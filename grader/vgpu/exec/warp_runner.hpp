@@ -24,10 +24,15 @@ class WarpRunner {
     enum class Ran : std::uint8_t { Rescheduled, TurnOver };
 
     // scheduler.cpp
+    [[nodiscard]] bool runs_in_steps() const;
     int pick();
     [[nodiscard]] bool before(const Split& a, const Split& b) const;
+    // Lanes that are kept apart wait for each other, but are never merged.
+    [[nodiscard]] bool may_merge(const Split& a, const Split& b) const {
+        return (a.mask & w.first_lanes) == 0 ? (b.mask & w.first_lanes) == 0 : (b.mask & w.first_lanes) != 0;
+    }
     [[nodiscard]] std::uint32_t reconvergence_point(std::size_t self) const;
-    template <bool Checking>
+    template <bool Checking, bool Steps = false>
     Ran run_split(std::size_t self);
     void add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t frame);
     void remove(std::size_t index) { w.splits.erase(w.splits.begin() + static_cast<std::ptrdiff_t>(index)); }

@@ -2,7 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "vgpu/text/words.hpp"
+
 namespace warpgrade::vgpu {
+
+namespace {
+
+// Blocks of a cooperative launch wait for each other.
+std::uint64_t blocks_to_run(const device::LaunchConfig& config, const LaunchLimits& limits) {
+    const std::uint64_t all = config.grid.count();
+    return limits.sample_blocks == 0 || config.cooperative ? all : std::min(all, limits.sample_blocks);
+}
+
+}  // namespace
 
 Launch::Launch(const Code& its_code, const ptx::Module& its_module, const device::LaunchConfig& its_config,
                const LaunchLimits& its_limits)
@@ -12,13 +26,30 @@ Launch::Launch(const Code& its_code, const ptx::Module& its_module, const device
       limits(its_limits),
       shared(its_code, its_limits.dynamic_shared_bytes),
       tracks(limits.threads, limits.checks.race, code.granule_shift),
-      output(limits.printf_bytes) {}
+      output(limits.printf_bytes),
+      blocks(blocks_to_run(its_config, its_limits)),
+      progress(*limits.progress) {}
 
 bool Launch::charge(Executor& e) {
     const std::uint64_t total = instructions.fetch_add(e.instructions, std::memory_order_relaxed) + e.instructions;
     e.instructions = 0;
     if (e.optimistic && attempt_failed.load(std::memory_order_relaxed)) throw AttemptFailed{};
-    return limits.instructions == 0 || total <= limits.instructions;
+    progress.instructions.store(total, std::memory_order_relaxed);
+    return (limits.instructions == 0 || total <= limits.instructions) && !stopped();
+}
+
+std::string Launch::how_far() const {
+    return fmt::format("{} of {}", grouped(progress.blocks_done), counted(blocks, "block"));
+}
+
+std::uint64_t Launch::linear_of(std::uint64_t number) const {
+    const std::uint64_t all = config.grid.count();
+    if (blocks == all) return number;
+    using Wide = unsigned __int128;
+    const auto part_begin = [&](std::uint64_t part) { return static_cast<std::uint64_t>(Wide{part} * all / blocks); };
+    const std::uint64_t begin = part_begin(number), size = part_begin(number + 1) - begin;
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // its multiples are spread over all 64-bit numbers
+    return begin + static_cast<std::uint64_t>(Wide{number * golden} * size >> 64);
 }
 
 std::uint32_t Launch::ptx_line(const Insn& insn) const {

@@ -8,7 +8,9 @@
 
 #include "device/analysis.hpp"
 #include "device/checks.hpp"
+#include "device/order.hpp"
 #include "device/print_buffer.hpp"
+#include "device/progress.hpp"
 #include "vgpu/memory/device_heap.hpp"
 #include "vgpu/memory/images.hpp"
 #include "vgpu/state/fault.hpp"
@@ -31,9 +33,12 @@ struct LaunchLimits {
     DeviceHeap* heap = nullptr;
     const ImageTable* images = nullptr;
     device::Checks checks;
+    device::Order order = device::Order::forward;
     device::WriterTag writer = device::writer::nobody;  // this launch's tag in LastWriter
     bool note_accesses = false;                         // note accessed bytes exactly
     bool trace_accesses = false;                        // record the accesses of some warps (access_log.hpp)
+    std::uint64_t sample_blocks = 0;       // run no more of the grid's blocks, and scale what is counted; 0: all
+    device::Progress* progress = nullptr;  // where to tell how far the launch is
 };
 
 class Launch {
@@ -41,8 +46,14 @@ class Launch {
     Launch(const Code& its_code, const ptx::Module& its_module, const device::LaunchConfig& its_config,
            const LaunchLimits& its_limits);
 
-    // Adds the executor's instructions to the launch's total. False if the limit is exceeded.
+    // Adds the executor's instructions to the launch's total. False if the launch must end: they are too many, or it is
+    // stopped.
     bool charge(Executor& executor);
+    [[nodiscard]] bool stopped() const { return progress.stop.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] std::string how_far() const;
+    // The place in the grid of one of the blocks that run. If these are not all, there is one in each of `blocks` equal
+    // parts of the grid; its place in there differs, so that not all are in one column.
+    [[nodiscard]] std::uint64_t linear_of(std::uint64_t number) const;
 
     [[nodiscard]] std::uint32_t ptx_line(const Insn& insn) const;       // 0: unknown
     [[nodiscard]] std::string thread_name(std::uint32_t thread) const;  // for messages: "(3,0,0)"
@@ -61,8 +72,10 @@ class Launch {
     const SharedLayout shared;
     LaunchTracks tracks;
     device::PrintBuffer output;  // what device printf wrote
+    const std::uint64_t blocks;  // that run
     std::atomic<std::uint64_t> instructions{0};
     std::atomic<bool> attempt_failed{false};  // a host thread has given up the attempt to run in parallel
+    device::Progress& progress;
 };
 
 }  // namespace warpgrade::vgpu

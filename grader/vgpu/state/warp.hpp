@@ -68,6 +68,7 @@ struct Warp {
     std::uint32_t local_end = 0;        // end of the running activation's variables, in each lane's local memory
     std::uint32_t index = 0;            // in the block
     std::uint32_t live = 0;             // lanes that have not exited
+    std::uint32_t first_lanes = 0;      // run until they wait, then the others; 0: lanes stay together
     std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
     std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
     std::uint64_t slept = 0;            // the part of `clock` that is not instructions
@@ -96,7 +97,8 @@ struct Barrier {
 
 struct BlockState {
     std::uint32_t x = 0, y = 0, z = 0;
-    std::uint64_t linear = 0;
+    std::uint64_t linear = 0;     // in the grid
+    std::uint64_t number = 0;     // among the blocks that run
     std::byte* shared = nullptr;  // laid out as Launch::shared says
     std::uint32_t live_threads = 0;
     std::vector<Warp> warps;

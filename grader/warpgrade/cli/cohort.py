@@ -132,7 +132,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         tally = graded.run(engine, collected.submissions, stopped)
     kind = given["feedback"] or outputs.kind_for(collected.platform)
     return _finish(
-        class_store, policies, collected, tally, wanted, kind, lab.title,
+        class_store, policies, collected, tally, wanted, kind, lab,
         whole=given["roster"] is not None and part == "all", stopped=stopped(), quiet=quiet,
     )  # fmt: skip
 
@@ -214,7 +214,7 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
 
 def _finish(
     class_store: Store, policies: grades.Policies, collected: ClassAttempts, tally: run.Tally, wanted: run.RunOptions,
-    kind: str, title: str, *, whole: bool, stopped: bool, quiet: bool,
+    kind: str, lab: Lab, *, whole: bool, stopped: bool, quiet: bool,
 ) -> int:  # fmt: skip
     if wanted.dry:
         _print_changes(tally, "would change", quiet=False)
@@ -223,7 +223,7 @@ def _finish(
     class_store.take_in(part, keep_points=not wanted.regrade or bool(wanted.students))
     people = {student: name for student, name in collected.missing if wanted.includes(student)}
     people |= {each.student: each.name for each in collected.submissions if wanted.includes(each.student)}
-    rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
+    rows, packed = outputs.write(class_store, policies, people, kind, lab, whole=whole)
     _print_changes(tally, "changed", quiet=quiet)
     if not quiet:
         outputs.show(console(), class_store, rows, collected, packed)
@@ -295,7 +295,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
         merged = merge.merge(parts, class_store)
         known = class_folder.load_class(layout, out, attempts)
         people = {each.id: each.name for each in rosters.read(roster).students} if roster else {}
-        rows, _ = outputs.write(class_store, known.policies, people, None, known.lab.title)
+        rows, _ = outputs.write(class_store, known.policies, people, None, known.lab)
     click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
     if merged.twice:
         say(f"warpgrade: {len(merged.twice)} submissions were in several parts", err=True)
@@ -357,7 +357,7 @@ def leaderboard_command(
     if secret_names is not None:  # feedback tells them
         named = {row.student: secret_names.make_alias(row.student) for row in leaderboard.select_opted_in(rows, wanted)}
         known.store.save_aliases(named)
-        outputs.write(known.store, known.policies, {}, None, known.lab.title)
+        outputs.write(known.store, known.policies, {}, None, known.lab)
     if strangers := leaderboard.find_strangers(rows, wanted):
         say(f"warpgrade: on the list and not in the class: {listing(strangers, 5)}", err=True)
     write(json_file, "--json", leaderboard.encode(board))

@@ -54,7 +54,7 @@ def override_command(
     known = class_folder.load_class(paths.find_layout(), folder)
     student = known.store.find_student(student)
     person = _Person(clean(by).strip() or os.environ.get("USER", "") or "unknown", timestamp(datetime.now(UTC)))
-    desk = _Desk(known.store, known.policies, student, person, clean(reason).strip())
+    desk = _Desk(known.store, known.policies, student, person, clean(reason).strip(), known.lab.answers)
     if (points is not None) + bool(items or comments) + withdraw > 1:
         raise BadInput(
             "--points, --item and --withdraw exclude each other",
@@ -69,7 +69,7 @@ def override_command(
         desk.mark(items, comments)
     desk.show()
     if withdraw or points is not None or items or comments:
-        outputs.write(known.store, known.policies, {}, None, known.lab.title)
+        outputs.write(known.store, known.policies, {}, None, known.lab)
         after = desk.row()
         told = ["–" if each.points is None else number(each.points, 2) for each in (before, after)]
         click.echo(f"{printable_name(student)}: {told[0]} → {told[1]} of {number(after.max_points)}")
@@ -96,12 +96,13 @@ class _Desk:
     student: str
     person: _Person
     reason: str
+    answers: str  # the name of the lab's file of answers
 
     def row(self) -> Row:
         return grades.make_row(self.store, self.policies, self.student)
 
     def has_anything(self) -> bool:
-        return bool(self.store.decisions(self.student) or self.store.marks(self.student))
+        return bool(self.store.decisions(self.student) or self.store.marks(self.student) or self.row().answers)
 
     def withdraw(self) -> None:
         decisions = self.store.decisions(self.student)
@@ -144,6 +145,7 @@ class _Desk:
         file, line = split_place(place)
         result = self.store.result_of(row)
         names = [each.name for each in result.submission.files] if result is not None else []
+        names += [self.answers] if row.answers else []
         if not line or (names and file not in names):
             raise BadInput(
                 f"--comment {printable_name(place)}: which line of which file?",
@@ -160,6 +162,8 @@ class _Desk:
         for mark in row.rubric:
             about = f", by {mark.by} at {mark.at}" if mark.by else ""
             say(f"{item_text(mark)}{about}{f': {one_line(mark.text, _WIDTH)}' if mark.text else ''}")
+        if row.answers:
+            say(f"Answers:\n{row.answers}")
         for mark in row.comments:
             say(f"{mark.place}, by {mark.by} at {mark.at}: {one_line(mark.text, _WIDTH)}")
 

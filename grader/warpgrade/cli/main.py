@@ -20,6 +20,10 @@ from warpgrade.report.stream import say
 
 # Each command: its module in this folder, which is imported when the command is used, and its line in the list.
 COMMANDS = {
+    "build": (
+        "native",
+        "Build your functions into an ordinary program, for cuda-gdb, ncu and nsys on a machine with a GPU.",
+    ),
     "check": ("grading", "Check your own work in the folder you are in: public tests and hints."),
     "class": ("cohort", "Grade a class: every submission in a folder or in what a platform exported."),
     "course": ("course", "Look at course.toml: labs, points, due dates, late work."),

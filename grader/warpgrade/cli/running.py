@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from warpgrade.report import profile as profile_report
 from warpgrade.report.findings import Finding
 from warpgrade.report.format import Report
 from warpgrade.report.stream import no_commands
-from warpgrade.running import run
+from warpgrade.running import run, time_budget
 from warpgrade.running.profile import Profile
 
 
@@ -74,7 +75,19 @@ _OPTIONS = together(
         "--instructions", type=click.IntRange(0), default=run.MAX_INSTRUCTIONS, show_default=True, metavar="N",
         help="Stop a launch after N warp instructions; 0: never.",
     ),
+    click.option(
+        "--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+        help="Stop the program after that time, say how far it is and what would make it fit, and exit with 124.",
+    ),
+    click.option(
+        "--sample", type=click.IntRange(0), default=0, metavar="BLOCKS",
+        help="Run only BLOCKS blocks of a larger launch and scale what is counted; results are incomplete. 0: all.",
+    ),
     CHECKING,
+    click.option(
+        "--order", type=click.Choice(["forward", "reverse", "interleaved", "ahead"]), default="forward",
+        show_default=True, help="In which order blocks and warps run. A right program gives the same in each.",
+    ),
     no_sandbox("Do not confine the virtual GPU."),
     click.option(
         "--fail-on", type=click.Choice(["error", "warning"]),
@@ -88,7 +101,8 @@ _OPTIONS = together(
 @click.command(
     "run",
     cls=_ProgramCommand,
-    epilog="Exit status: the program's own; 1 with --fail-on and such findings; 2 when it does not compile.",
+    epilog="Exit status: the program's own; 1 with --fail-on and such findings; 2 when it does not compile; 124 after "
+    "--budget.",
 )
 @click.argument("files", metavar="FILE… [-- ARGUMENT…]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_OPTIONS
@@ -104,15 +118,23 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
     outlets.check()
     traces = outlets.new_traces()
     with no_commands(err=True):
-        counted = replace(options, lines=options.lines or outlets.by_line)
+        live = sys.stderr.isatty() and not display.quiet
+        counted = replace(options, lines=options.lines or outlets.by_line, tell=_tell if live else None)
         profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], counted, traces)
     found = findings.program_findings(profile.diagnostics)
     outlets.publish(Report(found, Path.cwd(), profile=profile, traces=traces.kept if traces else None))
     if not display.quiet:
         _print(profile, found, lines=options.lines, advice=display.advice)
-    if how := run.describe_exit(profile.exit_status):
+    if stopped := profile.stopped:
+        how_far = time_budget.describe(stopped, stopped.launch_seconds)
+        _tell(f"stopped after {stopped.budget_seconds:g} s (--budget): {how_far}\n{time_budget.advise(stopped)}")
+    elif how := run.describe_exit(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)
     return display.status(profile.exit_status, found)
+
+
+def _tell(text: str) -> None:
+    click.echo(f"warpgrade: {text}", err=True)
 
 
 def _print(profile: Profile, found: Sequence[Finding], *, lines: bool, advice: bool) -> None:

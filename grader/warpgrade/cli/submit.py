@@ -33,7 +33,8 @@ def submit_command(lab_name: str | None, message: str) -> int:
     """
     folder = Path.cwd()
     lab = lab_of_folder(paths.find_layout(), folder, lab_name)
-    files = sorted(receive.read(lab, folder, how=STRICT).files)
+    taken = receive.read(lab, folder, how=STRICT)
+    files = sorted([*taken.files, *([lab.answers] if taken.answers else [])])
     repository = _Repository(folder)
     target = repository.find_target()
     others = repository.commit(files, message or f"Submit {lab.name}")

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from warpgrade.cohort import class_pictures, feedback_text, leaderboard, summary
+from warpgrade.cohort import answers_page, class_pictures, feedback_text, leaderboard, summary
 from warpgrade.cohort.gradebook import percent_of
 from warpgrade.cohort.names import file_name
 from warpgrade.cohort.row import Row
@@ -87,12 +87,15 @@ class _Student:
 class ClassPages:
     """Takes the rows of a class one by one, writes each student's page, and then makes the page of the class.
 
-    title: of the lab. hidden_until: the course's date. alias: a student's name on the leaderboard, or "".
+    title: of the lab. hidden_until: the course's date. alias: a student's name on the leaderboard, or "". answers: the
+    page of answers, or "".
     """
 
     def __init__(
-        self, store: Store, title: str, hidden_until: str, alias: Callable[[Row], str], now: datetime | None = None
-    ) -> None:
+        self, store: Store, title: str, hidden_until: str, alias: Callable[[Row], str], now: datetime | None = None,
+        *, answers: str = "",
+    ) -> None:  # fmt: skip
+        self._answers = answers
         self._store, self._title, self._until, self._alias, self._now = store, title, hidden_until, alias, now
         self._tests: dict[str, _Test] = {}
         self._students: list[_Student] = []
@@ -171,7 +174,7 @@ class ClassPages:
             help=[*_common(self._mistakes), *_needing_help(whole, links)], look=list(_to_look_at(whole, links)),
             low=number(summary.LOW),
             similar=self._similar(), has_aliases=any(line["alias"] for board in boards for line in board["lines"]),
-            early=bool(self._until),
+            early=bool(self._until), answers=self._answers, answered=sum(bool(row.answers) for row in self._rows),
         )  # fmt: skip
         style = read_style("class.css") + "".join(
             f"#board-{at}:checked ~ .boards > .board-{at} {{ display: block }}\n" for at in range(len(boards))
@@ -276,15 +279,20 @@ def _boards(rows: Sequence[Row], alias: Callable[[Row], str]) -> list[dict[str, 
 
 def write(
     store: Store, title: str, rows: Iterable[Row], load: Callable[[Row], Result | None], hidden_until: str,
-    alias: Callable[[Row], str],
+    alias: Callable[[Row], str], questions: str = "",
 ) -> None:  # fmt: skip
-    """Write class.html and the students' pages into the class's folder; one result at a time is in memory."""
-    pages = ClassPages(store, title, hidden_until, alias)
+    """Write class.html, answers.html and the students' pages into the class's folder; one result at a time is loaded.
+
+    questions: those that students answered in a text file; "" if the lab has none.
+    """
+    pages = ClassPages(store, title, hidden_until, alias, answers=answers_page.PAGE if questions else "")
     for row in rows:
         pages.add(row, load(row))
     _remove_old(store.folder / STUDENTS, {f"{file_name(row.student)}.html" for row in rows})
     with reporting_disk_errors():
         files.replace(store.folder / PAGE, pages.render())
+        if questions:
+            files.replace(store.folder / answers_page.PAGE, answers_page.make(title, questions, rows))
 
 
 def _remove_old(folder: Path, wanted: set[str]) -> None:

@@ -179,6 +179,7 @@ def make_row(
         repairs=record.repairs,
         metrics=record.metrics,
         rubric=rubric.current_points(policies.rubric, marks, record.digest),
+        answers=record.answers,
         comments=rubric.line_comments(marks, record.digest),
     )
     if decision is not None:

@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from warpgrade.cohort import class_page, feedback, gradebook, summary, summary_terminal
+from warpgrade.cohort import answers_page, class_page, feedback, gradebook, summary, summary_terminal
 from warpgrade.cohort.attempts import ClassAttempts
 from warpgrade.cohort.feedback import FeedbackArchive
 from warpgrade.cohort.grades import Policies, make_rows
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.store import Store, reporting_disk_errors
+from warpgrade.lab.labs import Lab
 from warpgrade.machine import files
 from warpgrade.machine.text import printable_name
 from warpgrade.platforms.registry import ADAPTERS, FALLBACK
@@ -37,7 +38,7 @@ def write(
     policies: Policies,
     people: Mapping[str, str],
     kind: str | None,
-    title: str,
+    lab: Lab,
     *,
     whole: bool = False,
 ) -> tuple[list[Row], FeedbackArchive | None]:
@@ -66,11 +67,12 @@ def write(
     digest.update(similar.read_bytes() if similar.is_file() else b"")
     archive = store.folder / FEEDBACK
     if before[1:] != [digest.hexdigest()] or not (store.folder / class_page.PAGE).is_file():
-        class_page.write(store, title, all_rows, store.result_of, until, _alias(store))
+        asked = answers_page.questions(lab)
+        class_page.write(store, lab.title, all_rows, store.result_of, until, _alias(store), asked)
     if wanted == "none" or (archive.is_file() and before == [wanted, digest.hexdigest()]):
         return all_rows, None
     packed = feedback.write(
-        archive, wanted, all_rows, store.result_of, title=title, hidden_until=until, alias=_alias(store)
+        archive, wanted, all_rows, store.result_of, title=lab.title, hidden_until=until, alias=_alias(store)
     )
     with reporting_disk_errors():
         files.replace(stamp, f"{wanted} {digest.hexdigest()}\n".encode())

@@ -58,7 +58,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the platform says it. attempts: how many there were. result: the file of the whole result, below the folder of the
     class. review: what a person should look at. metrics: numbers that tests measured, by `test: name`.
     identifiers: all that the student is called by platform and roster. repairs: what was not handed in as the lab asks,
-    and was taken all the same.
+    and was taken all the same. answers: to the lab's short questions, which a person reads.
     """
 
     student: str
@@ -83,6 +83,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repairs: list[str] = []
     rubric: list[Mark] = []
     comments: list[Mark] = []
+    answers: str = ""
 
     @property
     def given(self) -> float:

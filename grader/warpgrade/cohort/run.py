@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from warpgrade.cohort import grade_history
+from warpgrade.cohort import answers_page, grade_history
 from warpgrade.cohort.attempts import StudentAttempt, latest_attempts
 from warpgrade.cohort.grade_history import Change
 from warpgrade.cohort.row import Lost
@@ -93,6 +93,7 @@ class ClassRun:
     ) -> None:  # fmt: skip
         self._lab, self._store, self._head, self._grader = lab, store, head, grader
         self._options, self._wanted, self._on_step = options, wanted, on_step
+        self._asked = answers_page.questions(lab)
         self._now = timestamp(datetime.now(UTC))
         self._waiting: dict[str, list[Record]] = {}  # by key: copies are graded once
         self._before: dict[tuple[str, str], Record] = {}  # by student and digest: what grading again is compared with
@@ -135,6 +136,7 @@ class ClassRun:
             notes=submission.notes,
             repairs=submission.repairs,
             ignored=submission.ignored,
+            answers=answers_page.written(submission.answers, self._asked),
         )
         if not self._wanted.dry:
             self._store.forget(Record(record.student, record.name, record.source, record.seen, record.number))

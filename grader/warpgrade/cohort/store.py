@@ -66,7 +66,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     it was first taken in (ISO 8601). digest: of its files. key: its result's name; without one it waits. status: of its
     result, or `error` where the machine failed, which `problem` tells. notes, ignored: as a result has them of a
     submission; those of a class are shared by all who handed in the same, and have none. repairs: as a submission has
-    them. prelab_points: what of the points the prelab's tests gave; None if that is not known.
+    them. answers: to the lab's short questions; "" of a file as it was handed out. prelab_points: what of the points
+    the prelab's tests gave; None if that is not known.
     """
 
     student: str
@@ -83,6 +84,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     points: float = 0.0
     max_points: float = 0.0
     prelab_points: float | None = None
+    answers: str = ""
     problem: str = ""
     notes: list[str] = []
     repairs: list[str] = []

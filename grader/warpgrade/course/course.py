@@ -13,6 +13,7 @@ from warpgrade.course import reader
 from warpgrade.course.schema import CourseFile, LabEntry
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, Mistake, SpeedItem
+from warpgrade.lab.speed_curve import Curve
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import number
 
@@ -98,8 +99,8 @@ class Course:
 def _scaled(item: SpeedItem, points: float) -> SpeedItem:
     """Return a speed test with other points: its curve keeps its speed-ups."""
 
-    def curve(old: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        return [*((value, worth * points / item.points) for value, worth in old[:-1]), (old[-1][0], points)]
+    def curve(old: Curve | None) -> Curve | None:
+        return old and [*((value, worth * points / item.points) for value, worth in old[:-1]), (old[-1][0], points)]
 
     if points == item.points:
         return item

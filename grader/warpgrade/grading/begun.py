@@ -1,4 +1,5 @@
-"""Which functions a student has begun: those of which something is not as the starter has it, in any place they reach.
+"""Which functions a student has begun: those of which something is not as the starter has it, in any place they reach;
+and which kernels are written, and launched by none of them.
 
 Sources are read without a compiler. What cannot be told, as functions that macros put together, counts as begun.
 """
@@ -15,8 +16,10 @@ from warpgrade.grading.result import TestResult
 from warpgrade.lab.labs import PRELAB
 from warpgrade.machine import confined
 from warpgrade.machine.confined import Allowance, OverBudget
-from warpgrade.machine.text import clean
+from warpgrade.machine.text import clean, one_line
 
+_MAX_NAME = 60
+_IDLE = "Is your kernel launched at all? {kernel} is written, and nothing that {function} calls seems to launch it."
 _MAX_CHARACTERS = 1 << 20  # of all files
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _TODO = "TODO(student)"
@@ -73,21 +76,55 @@ def mark(
     tests: Sequence[TestResult], functions: Mapping[str, Sequence[str]], files: Mapping[str, bytes],
     starter: Mapping[str, bytes], main_file: str, allowance: Allowance,
 ) -> list[TestResult]:  # fmt: skip
-    """Mark the tests of functions that nobody has begun; functions: those of the contract that each test calls.
+    """Mark the tests of functions that nobody has begun, and ask of lost ones whether their kernel is launched at all.
 
-    Questions run kernels too, but ask for answers, which stand in another file than the kernels.
+    functions: those of the contract that each test calls. Questions run kernels too, but ask for answers, which stand
+    in another file than the kernels.
     """
     asked = list(dict.fromkeys(function for names in functions.values() for function in names))
     try:
-        left = confined.call(allowance, not_begun, _read(files), _read(starter), main_file, asked)
+        left, idle = confined.call(allowance, _look, _read(files), _read(starter), main_file, asked)
     except OverBudget:
-        left = {}
+        left, idle = {}, {}
 
     def is_begun(test: TestResult) -> bool:
         places = [left[function] for function in functions.get(test.name, ()) if function in left]
         return all(file == main_file for file in places) if test.name.startswith(PRELAB) else not places
 
-    return [msgspec.structs.replace(test, begun=is_begun(test)) for test in tests]
+    def hint(test: TestResult) -> str:
+        calls = [one for one in functions.get(test.name, ()) if one in idle]
+        lost = test.points < test.max_points and test.status in ("pass", "fail") and not test.name.startswith(PRELAB)
+        return _IDLE.format(kernel=idle[calls[0]], function=calls[0]) if lost and calls else test.hint
+
+    return [msgspec.structs.replace(test, begun=is_begun(test), hint=hint(test)) for test in tests]
+
+
+def _look(
+    files: dict[str, str], starter: dict[str, str], main_file: str, functions: list[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    return not_begun(files, starter, main_file, functions), idle_kernels(files, starter, functions)
+
+
+def idle_kernels(files: dict[str, str], starter: dict[str, str], functions: list[str]) -> dict[str, str]:
+    """Return the kernels that a student has written and no function reaches, by the function whose name is like theirs.
+
+    Such as `tiled_kernel` for `matmul_tiled`: all words of one name are in the other, and no other name is as like it.
+    """
+    mine, given = _Definitions(files), _Definitions(starter)
+    reached = {one.name for function in functions for one in mine.reached(function)}
+    named = {function: set(function.split("_")) for function in functions}
+    found: dict[str, str] = {}
+    for name, definitions in mine.by_name.items():
+        if name in reached or not any("__global__" in one.words and one.code not in given.codes for one in definitions):
+            continue
+        words = set(name.removesuffix("_kernel").split("_"))
+        alike = {
+            function: len(words & of) / len(words | of) for function, of in named.items() if words <= of or of <= words
+        }
+        for function, share in alike.items():
+            if share == max(alike.values()):
+                found.setdefault(function, one_line(name, _MAX_NAME))
+    return found
 
 
 def _read(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +39,7 @@ from warpgrade.grading.submission import Submission
 from warpgrade.lab import agreement, good_numbers
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import cache, confined, device
+from warpgrade.machine import cache, confined, device, fidelity
 from warpgrade.machine.confined import OverBudget
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
@@ -68,6 +68,7 @@ class Options:
     checks: str = "all"
     only: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+    record_calls: str = ""  # a file that gets the calls of the submission's functions, with their data
 
     @property
     def scope(self) -> Literal["all", "public", "chosen"]:
@@ -165,7 +166,7 @@ def read_ptx(layout: Layout, lab: Lab, submission: Submission, options: Options)
     builder, _ = _builder(layout, lab, options, device.resolve(layout, options.device), lambda text: None)
     limits = lab.file.limits
     budget = Budget(limits, allowance_of(limits))
-    files = {**_not_handed_in(lab, submission, starter_files(lab)), **submission.files}
+    files = all_files(lab, submission)
     try:
         code = dataclasses.replace(builder, budget=budget).device_code(files)
         return confined.call(budget.analysis, ptx_lines.read, code, list(files))
@@ -195,6 +196,11 @@ def starter_files(lab: Lab) -> dict[str, bytes]:
     if lab.main_file not in files:
         raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run {COMMAND} starter {lab.name}")
     return files
+
+
+def all_files(lab: Lab, submission: Submission) -> dict[str, bytes]:
+    """Return the files that are graded: the submission's, and the starter's where it has none."""
+    return {**_not_handed_in(lab, submission, starter_files(lab)), **submission.files}
 
 
 def _not_handed_in(lab: Lab, submission: Submission, starter: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -265,6 +271,8 @@ def _judge_command(
     ]  # fmt: skip
     if options.timing_device:
         command += ["--timing-device", device.resolve(layout, options.timing_device).spec]
+    if options.record_calls:
+        command += ["--record-calls", options.record_calls]
     kept = baselines.cache_file(layout, lab, target, program, baseline, options.seed, options.checks)
     if kept is not None:
         command += ["--baseline-cache", str(kept)]
@@ -313,15 +321,19 @@ class _Report:
         error = any(test.status == "error" for test in tests)
         seen = review.list_notes(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
-        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out)
+        lacks = unsupported.list_lacking(cases, (test.name for test in tests if not test.hidden))
+        return self._result(
+            status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out, lacks
+        )
 
     def not_judged(self, failure: BuildFailure, seconds: Seconds, warnings: list[CompilerWarning]) -> Result:
-        unsupported = failure.unsupported
-        tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
-        status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
+        problem = failure.problem
+        tests = _all_failed(self.lab, self.options, "error" if failure.unsupported else "fail", problem.message)
+        status: Literal["error", "rejected"] = "error" if failure.unsupported else "rejected"
         return self._result(
-            status, tests, seconds, self.options.seed, {}, failure.problem, review.list_notes(failure.review), warnings
-        )
+            status, tests, seconds, self.options.seed, {}, problem, review.list_notes(failure.review), warnings,
+            lacks=[problem.message] if failure.unsupported else [],
+        )  # fmt: skip
 
     def _result(
         self,
@@ -334,6 +346,7 @@ class _Report:
         seen: list[str],
         warnings: list[CompilerWarning],
         left_out: str = "",
+        lacks: Sequence[str] = (),
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
@@ -346,6 +359,7 @@ class _Report:
             ),
             started_at=timestamp(self.started_at),
             seconds=seconds,
+            fidelity=fidelity.state(self.target, lacks),
             warpgrade=__version__,
             scope=self.options.scope,
             sandboxed=self.options.confined,

@@ -14,6 +14,7 @@ from warpgrade.lab.failure_tags import (
     DEVICE_FAULT,
     ENDED,
     HOST_POINTER,
+    ORDER,
     PRECISION,
     RACE,
     UNINITIALIZED,
@@ -53,7 +54,7 @@ def choose(
     found = {one.rule.partition("/")[0] for one in diagnostics if one.severity == "error"}
     known = set(signs)
     if "racecheck" in found:
-        known = {*known, RACE} - {UNWRITTEN}  # what came too late is no gap in the work
+        known = {*known, RACE} - {UNWRITTEN, ORDER}  # what came too late is no gap in the work
     if "initcheck" in found and WRONG[-1] in known:
         known = {*known, UNINITIALIZED} - {UNWRITTEN}  # what was computed has no value, but was
     if warned and not found and not known.intersection(ENDED) - {UNWRITTEN, UNSET}:

@@ -13,6 +13,7 @@ from warpgrade.compiling.failure import Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine import device, schemas
+from warpgrade.machine.fidelity import Fidelity
 from warpgrade.machine.sandbox import Kind
 
 SCHEMA: Final = "warpgrade/result/1"
@@ -166,6 +167,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warnings: what the compilers warn of in the submission's own files; those of a program that they refuse are in
     the detail of `problem`.
     notes: on how it was graded, such as with another compiler than the course's.
+    fidelity: what the device did exactly, what it modelled and how well; nothing where that is not known.
     hidden_until: before this moment (ISO 8601) students see nothing of the hidden tests; empty if there is none.
     """
 
@@ -190,6 +192,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notes: list[str] = []
     hidden_until: str = ""
     used: Used | None = None
+    fidelity: Fidelity | None = None
 
 
 def encode(result: Result) -> bytes:

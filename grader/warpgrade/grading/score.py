@@ -24,6 +24,11 @@ SPEEDUP = "speedup"
 _CHARGED = {"counter", "speed", "checks"}  # tags of tests that a mistake takes the points of
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
+# Of a speed test without points for the kind of device that it ran on.
+_WRONG_DEVICE = (
+    "its points are for speed on a real GPU: use --device gpu on a machine that has one",
+    "its points are for speed on the virtual GPU: use --device vgpu",
+)
 _ENDED = re.compile(r"your program called exit\(\d+\) inside \w+(?:\n|$)")
 _FAILED_CALL = re.compile(r"^\S+:\d+: .*\(cudaError\w+\)$")  # as CHECK prints it
 # What to do about a call that CHECK ended the program for, where the checks found nothing.
@@ -91,9 +96,11 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
         # Something is left of whatever is within a band.
         points = item.points if case.part == 1 else min(max(round(item.points * case.part, 1), 0.1), item.points)
     elif status == "pass" and isinstance(item, SpeedItem):
-        curve = item.gpu if device_kind == "gpu" else item.vgpu
+        curve = item.curve(device_kind)
         speedups = [measured.value for measured in case.measurements if measured.name == SPEEDUP]
-        if not speedups:
+        if curve is None:
+            status, message = "pending", _WRONG_DEVICE[device_kind == "gpu"]
+        elif not speedups:
             status, message = "error", "the test measured no speed-up"
         else:
             # Several measurements: the weakest counts, else a test could pass on its easiest size.

@@ -8,7 +8,7 @@ for macros hide everything; nvcc marks inline assembly in the PTX that it makes,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -54,6 +54,15 @@ def _read(message: str, code: bytes, allowance: Allowance) -> str:
         return confined.call(allowance, reason, message, code)
     except OverBudget:
         return _TOO_MUCH
+
+
+def list_lacking(cases: Mapping[str, Case], public: Iterable[str]) -> list[str]:
+    """Return the opcodes that the device lacks in public tests, or what else their messages begin with.
+
+    What hidden tests met tells of their data.
+    """
+    lacking = [cases[name].message for name in public if name in cases and cases[name].unsupported]
+    return [next(reversed(_OPCODE.findall(message)), message.partition("\n")[0]) for message in lacking]
 
 
 def reason(message: str, raw: bytes) -> str:

@@ -136,6 +136,8 @@ def _handing_in(lab: Lab, course: Course | None, contact: str) -> str:
     entry = course.entry(lab.name) if course else None
     due = entry.due if entry else None
     lines = [f"Hand in {listing([f'`{name}`' for name in lab.file.lab.files])}."]
+    if lab.answers:
+        lines[0] += f" Your answers in `{lab.answers}` go with them; a person reads them, and no check does."
     if entry and entry.prelab_due:
         lines.append(
             f"The prelab is due {format_time(entry.prelab_due)}: hand in what you have by then. "

@@ -88,6 +88,9 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say, wheel: Wheel, contac
         shutil.copyfile(path, folder / path.name)
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
+    if lab.answers:
+        text = instructions.for_students(own_files.read_text(lab.folder / lab.answers))
+        (folder / lab.answers).write_text(text, encoding="utf-8")
     found = courses.find_course(layout)
     entry = found.entry(lab.name) if found else None
     text = sheet_text(lab) + sheet.rubric_section(entry.rubric if entry else [])

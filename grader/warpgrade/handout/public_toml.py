@@ -11,6 +11,9 @@ import msgspec
 
 from warpgrade.lab.labs import Lab
 
+# The sum of all points would tell of what is hidden; the sheet says the rest, and no check needs it.
+_NOT_HANDED_OUT = ("points", "hours", "difficulty")
+
 
 def text(lab: Lab, baseline: float) -> str:
     """Return the public part of a lab.toml; `baseline`: what the starter scores in the public tests."""
@@ -29,15 +32,12 @@ def text(lab: Lab, baseline: float) -> str:
 
 
 def _set(struct: msgspec.Struct) -> dict[str, Any]:
-    """Return the fields that differ from their defaults.
-
-    The sum of all points would tell of what is hidden; hours and difficulty stand on the sheet.
-    """
+    """Return the fields that differ from their defaults."""
     values = {}
     for field in msgspec.structs.fields(type(struct)):
         value = getattr(struct, field.name)
         usual = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-        if field.required or (field.name not in ("points", "hours", "difficulty") and value != usual):
+        if field.required or (field.name not in _NOT_HANDED_OUT and value != usual):
             values[field.name] = value
     return values
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from warpgrade.grading.submission import Submission
-from warpgrade.intake import archives, main_file
+from warpgrade.intake import answers, archives, main_file
 from warpgrade.intake.archives import MAX_ENTRIES, Member
 from warpgrade.intake.main_file import without_text_suffix
 from warpgrade.lab.labs import Lab
@@ -114,6 +114,7 @@ def read_members(lab: Lab, members: Sequence[Member], shown: str, how: Leniency 
 
 def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None, how: Leniency) -> Submission:
     _require_main_file(lab, found.files, found.others, shown)
+    answered = answers.read(found.files.pop(lab.answers, b""))
     files, repairs = {}, list(found.repairs)
     for name, content in found.files.items():
         files[name] = _as_utf8(name, content) if how.repair else content
@@ -133,6 +134,7 @@ def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None, ho
         folder=None if notes else folder,
         notes=[*notes, *_tell_namesakes(ignored, files)],
         repairs=repairs,
+        answers=answered,
     )
 
 
@@ -325,7 +327,7 @@ def _select_from(lab: Lab, members: Sequence[Member], shown: str, how: Leniency,
 
 def _take_from_elsewhere(lab: Lab, members: Sequence[Member], found: _Selection) -> None:
     """Take the lab's files that are not beside the main file, where only one can be meant."""
-    for name in lab.file.lab.files:
+    for name in filter(None, (*lab.file.lab.files, lab.answers)):
         there = [member for member in members if member.name == name]
         if name in found.files or not there:
             continue

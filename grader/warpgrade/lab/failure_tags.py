@@ -16,12 +16,14 @@ HOST_POINTER: Final = "host-pointer"  # a device fault of its own kind: no index
 UNWRITTEN: Final = "unwritten"  # an output is as it was before, or holds device memory that nothing wrote
 UNSET: Final = "unset"  # a variable of the kernel has no value
 
+ORDER: Final = "order"  # results are right in one order of blocks and warps only
 UNBEGUN: Final = "unbegun"  # the function does just what the starter's does
 
 PRECISION: Final = "precision"  # values are nearly right, or too large for half precision
 
-# How a call ended, if not well: the message says what to do, and a lab's hint on the kernel would distract from it.
-ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, UNSET, "origin", UNBEGUN)
+# How a call ended, if not well, or another reason that explains itself: the message says what to do, and a lab's hint
+# on the kernel would distract from it.
+ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, UNSET, "origin", ORDER, UNBEGUN)
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
     RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",

@@ -18,7 +18,7 @@ from warpgrade.machine.text import printable_name
 
 # In the folder that students get: what checking needs besides what they read and write.
 HANDOUT = ".warpgrade"
-FORMAT = 4
+FORMAT = 5
 MIN_FORMAT = 4  # that is still read
 _NAME = "handout.json"
 _MAX_BYTES = 4096

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -17,8 +16,9 @@ import msgspec
 from warpgrade.lab import handout_note
 from warpgrade.lab.failure_tags import FAILURE_TAGS
 from warpgrade.lab.handout_note import HANDOUT
+from warpgrade.lab.speed_curve import Curve, curve_mistake
 from warpgrade.lab.toml_lines import explain_error, find_line
-from warpgrade.machine import toml_file
+from warpgrade.machine import device, toml_file
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, printable_name
@@ -29,6 +29,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Also a pattern. It becomes part of command lines, pages and shell scripts.
 _FILE = re.compile(r"[\w*?\[][\w.+*?\[\]! -]*")
 PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
+_ANSWERS = re.compile(r"[A-Za-z_][\w-]{0,40}\.(?:md|txt)", re.ASCII)
 _MAX_NAME_LENGTH, _MAX_MISTAKE_LENGTH = 100, 1000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
@@ -65,8 +66,9 @@ class Mistake:
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Table `[lab]`.
 
-    points: what those of all tests add up to, if given. name: if it is not the folder's. hours: of a student's, without
-    the lecture, as estimated by who teaches it.
+    answers: the text file, of that name in the lab's folder, in which students answer short questions. A person reads
+    it; no test does, and it is never compiled. points: what those of all tests add up to, if given. name: if it is not
+    the folder's. hours: of a student's, without the lecture, as estimated by who teaches it.
     """
 
     title: str
@@ -78,6 +80,7 @@ class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: str = ""
     hours: float = 0
     difficulty: Literal["", "easy", "medium", "hard"] = ""
+    answers: str = ""
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -117,15 +120,22 @@ class TestItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class SpeedItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[[speed]]`: points by speed-up over the starter, one curve for each kind of device."""
+    """Table `[[speed]]`: points by speed-up over the starter, one curve for each kind of device.
+
+    Without a curve for the kind of device that it is graded on, its points are pending.
+    """
 
     name: str
     points: float
-    vgpu: list[tuple[float, float]]
-    gpu: list[tuple[float, float]]
+    vgpu: Curve | None = None
+    gpu: Curve | None = None
     hidden: bool = False
     hint: str = ""
     hints: dict[str, str] = {}
+
+    def curve(self, kind: device.Kind) -> Curve | None:
+        """Return the curve for a kind of device, if there is one."""
+        return self.gpu if kind == "gpu" else self.vgpu
 
 
 class LabFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -200,6 +210,11 @@ class Lab:
         return self.file.lab.files[0]
 
     @property
+    def answers(self) -> str:
+        """The file in which short questions are answered; "" if the lab asks none."""
+        return self.file.lab.answers
+
+    @property
     def items(self) -> list[TestItem | SpeedItem]:
         """All that gives points, in the order of lab.toml: tests, then speed."""
         return [*self.file.test, *self.file.speed]
@@ -254,7 +269,9 @@ class Lab:
         """Tell whether a submission may hold a file of that name; what is given is never the student's."""
         if self.gives(file_name):
             return False
-        return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files)
+        return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files) or (
+            bool(self.answers) and file_name == self.answers
+        )
 
 
 def discover(layout: Layout) -> list[Lab]:
@@ -334,6 +351,8 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     for name in head.files:
         if not _FILE.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
             yield files, f"files: “{printable_name(name)}” must be a plain file name"
+    if what := _mistake_in_answers(lab):
+        yield find_line(toml, "lab", key="answers"), f"answers: {what}"
     if not head.functions:
         yield functions, "functions: at least one is needed"
     for name in head.functions:
@@ -347,6 +366,17 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     yield from _mistakes_in_points(lab, toml)
     if not lab.header.is_file():
         yield 0, f"{lab.header.name}, the contract, is missing"
+
+
+def _mistake_in_answers(lab: Lab) -> str:
+    name = lab.answers
+    if not name:
+        return ""
+    if not _ANSWERS.fullmatch(name):
+        return f"“{printable_name(name)}” must be the plain name of a .md or .txt file"
+    if not lab.is_handout and not (lab.folder / name).is_file():
+        return f"{name}, the questions as students get them, is missing in the lab's folder"
+    return ""
 
 
 def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
@@ -367,9 +397,8 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
             what = f"“{item.name}”: points must not be below 0, nor above {_MAX_POINTS:,}"
             yield find_line(toml, table, index, "points"), what
             continue
-        for device in ("vgpu", "gpu") if isinstance(item, SpeedItem) else ():
-            if problem := curve_mistake(getattr(item, device), item.points):
-                yield find_line(toml, table, index, device), f"“{item.name}”.{device}: {problem}"
+        for key, what in _mistakes_in_curves(item) if isinstance(item, SpeedItem) else ():
+            yield find_line(toml, table, index, key), what
     if wrong:
         return
     total, stated, baseline = lab.max_points, lab.file.lab.points, lab.file.baseline.points
@@ -380,6 +409,15 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
         yield find_line(toml, "lab", key="points"), what
     if not 0 <= baseline <= total:
         yield find_line(toml, "baseline", key="points"), f"baseline.points must be between 0 and {total:g}"
+
+
+def _mistakes_in_curves(item: SpeedItem) -> Iterator[tuple[str, str]]:
+    curves = {key: curve for key in ("vgpu", "gpu") if (curve := getattr(item, key)) is not None}
+    if not curves:
+        yield "", f"“{item.name}” needs a curve: vgpu or gpu"
+    for key, curve in curves.items():
+        if problem := curve_mistake(curve, item.points):
+            yield key, f"“{item.name}”.{key}: {problem}"
 
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:
@@ -395,20 +433,3 @@ def _mistakes_in_headers(headers: Headers) -> list[str]:
         if name not in USUALLY_REFUSED
     ]
     return found
-
-
-def curve_mistake(curve: list[tuple[float, float]], points: float) -> str:
-    """Return what is wrong with a curve of (speed-up, points), or nothing."""
-    if len(curve) < 1:
-        return "needs at least one [speed-up, points]"
-    if not all(math.isfinite(number) for pair in curve for number in pair):
-        return "speed-ups and points must be finite numbers"
-    if any(right[0] <= left[0] for left, right in itertools.pairwise(curve)):
-        return "speed-ups must rise"
-    if any(right[1] < left[1] for left, right in itertools.pairwise(curve)):
-        return "points must not fall as the speed-up rises"
-    if curve[0][0] <= 0 or curve[0][1] < 0:
-        return "speed-ups must be above 0, and points not below 0"
-    if curve[-1][1] != points:
-        return f"must end at the item's {points:g} points"
-    return ""

@@ -73,8 +73,7 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
     if requested.startswith("gpu"):
         there = "this machine has a GPU, but " if machine_gpus() else "this machine has no NVIDIA GPU, and "
         raise BadInput(
-            f"device {requested} is not available: {there}this build runs on the virtual GPU only",
-            hint="leave --device out, or use vgpu",
+            f"device {requested} is not available: {there}this build runs on the virtual GPU only; leave --device out"
         )
     profile = (match["profile"] or DEFAULT_PROFILE).lower()
     kind = kind_of(requested)

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from warpgrade.machine.errors import GraderError
+from warpgrade.machine.launch_progress import ProgressPage
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean, one_line
 
@@ -41,7 +42,9 @@ class ServerPlan:
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
     checks: str = "all"  # or "none", or some of race,init,sync,advice
+    order: str = "forward"  # of blocks and warps: or "reverse", or "interleaved"
     traced: bool = False  # record some warps' accesses
+    sample: int = 0  # run no more blocks of a launch; 0: all
 
 
 class DeviceServer:
@@ -55,18 +58,20 @@ class DeviceServer:
         self._replies = self._control.makefile("rb")
         self._done = threading.Event()
         self._trouble = ""
+        self.progress = ProgressPage()
         try:
             # A session of its own: an interrupt from the terminal is for the program.
             self._process = subprocess.Popen(
                 self._command(layout, client.fileno(), control.fileno()),
-                pass_fds=(control.fileno(), client.fileno()), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, start_new_session=True,
+                pass_fds=(control.fileno(), client.fileno(), self.progress.file), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             raise GraderError(f"the device server cannot be started: {error.strerror}") from None
         finally:
             control.close()
             client.close()
+            self.progress.close_file()
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
     def _command(self, layout: Layout, client: int, control: int) -> list[str]:
@@ -74,6 +79,7 @@ class DeviceServer:
         sandbox = [
             str(layout.program("warpgrade-sandbox")), "--profile", "device",
             "--keep-fd", str(control), "--keep-fd", str(client),
+            "--keep-fd", str(self.progress.file),
         ]  # fmt: skip
         if self._plan.plain:
             sandbox += ["--sandbox", "plain"]
@@ -85,7 +91,9 @@ class DeviceServer:
         return [
             *sandbox, "--device", self._plan.device, "--threads", str(self._plan.threads),
             "--instructions", str(self._plan.instructions), "--checks", self._plan.checks, "--wait-for-take",
-            "--client-fd", str(client), "--control-fd", str(control),
+            "--client-fd", str(client), "--control-fd", str(control), "--progress-fd", str(self.progress.file),
+            "--sample-blocks", str(self._plan.sample),
+            "--order", self._plan.order,
             *(["--trace-accesses"] if self._plan.traced else []),
         ]  # fmt: skip
 

@@ -69,7 +69,7 @@ class Count:
         if not total or (not self._progress.is_live and 0 < done < total and now - self._told < _SECONDS_OF_A_LINE):
             return
         self._told = now
-        left = f", about {_duration((now - self._started) / done * (total - done))} left" if 0 < done < total else ""
+        left = f", about {duration((now - self._started) / done * (total - done))} left" if 0 < done < total else ""
         self._progress.say(f"{done} of {total} {self._what}{left}")
 
     def wait(self, what: str) -> None:
@@ -79,9 +79,14 @@ class Count:
         self._progress.say(f"{self._done} of {self._total} {self._what}" + (f", waiting for {what}" if what else ""))
 
 
-def _duration(seconds: float) -> str:
-    """Return `40 s`, `12 min` or `3 h 20 min`."""
+def duration(seconds: float) -> str:
+    """Return `40 s`, `12 min`, `3 h 20 min`, `9 days` or `3,000 years`."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 90:
+        return f"{minutes} min"
+    days = seconds / 86400
+    if days < 3:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{days:,.0f} days" if days < 730 else f"{days / 365.25:,.0f} years"

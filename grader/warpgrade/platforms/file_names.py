@@ -40,6 +40,6 @@ def without_copy_number(name: str) -> str:
 def choose_lab_name(lab: Lab, names: Sequence[str]) -> str:
     """Return the lab's name of a file, or ""; `names` are the names that it may have had, the likeliest last."""
     taken = [name for name in names if lab.allows(name) and _PLAIN_NAME.fullmatch(name)]
-    listed = [name for name in taken if name in lab.file.lab.files]
+    listed = [name for name in taken if name in (*lab.file.lab.files, lab.answers)]
     # A pattern of the lab's fits the platform's name as well as the student's.
     return next(iter([*listed, *reversed(taken)]), "")

@@ -204,5 +204,6 @@ def _escaped(text: str) -> str:
 
 
 def _speed(item: SpeedItem) -> str:
-    points = "; ".join(f"{number(worth)} at {number(value, 2)}×" for value, worth in item.vgpu)
-    return f"Points by the speed-up over the unmodified starter, on the virtual GPU: {points}, and linear in between."
+    where, curve = ("the virtual GPU", item.vgpu) if item.vgpu else ("a real GPU only", item.gpu or [])
+    points = "; ".join(f"{number(worth)} at {number(value, 2)}×" for value, worth in curve)
+    return f"Points by the speed-up over the unmodified starter, on {where}: {points}, and linear in between."

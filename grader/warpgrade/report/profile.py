@@ -39,6 +39,8 @@ def show(console: Console, profile: Profile, *, lines: bool) -> None:
     width = min(console.width, _MAX_WIDTH)
     console.print()
     console.print(Text.assemble(("warpgrade", "bold"), " · ", str(profile.device.get("name", ""))), width=width)
+    if note := sample_note(profile):
+        console.print(Text(note, style="yellow"), soft_wrap=True)
     below = [kernel.error for kernel in profile.kernels if kernel.error]
     for diagnostic in profile.call_errors:
         if any(diagnostic.endswith(error) for error in below):
@@ -56,6 +58,18 @@ def show(console: Console, profile: Profile, *, lines: bool) -> None:
         for file in sorted({line.file for kernel in profile.kernels for line in kernel.lines}):
             console.print()
             console.print(_by_line(profile.kernels, file, width))
+
+
+def sample_note(profile: Profile) -> str:
+    """Return what a sample makes of the numbers and results of the whole run; nothing if all blocks ran."""
+    samples = [kernel.sample for kernel in profile.kernels if kernel.sample]
+    if not samples:
+        return ""
+    some, every = sum(one.launches for one in samples), sum(kernel.launches for kernel in profile.kernels)
+    return (
+        f"sampled: {some:,} of {_count(every, 'launch', 'launches')} ran only some of their blocks. Their counters and "
+        "times are scaled; what the program computes is incomplete, and findings may follow from that"
+    )
 
 
 def short_name(name: str) -> str:
@@ -135,6 +149,8 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     """Yield what is worth a row: counters of what the kernel does not use are left out."""
     c = kernel.counters
     count = c.get
+    if one := kernel.sample:
+        yield "sampled", f"{one.blocks_run:,} of {_count(one.blocks, 'block')} ran: numbers are scaled"
     lanes = _ratio(count("thread_inst_executed", 0), count("inst_executed", 0))
     yield "instructions", f"{count('inst_executed', 0):,} warp instructions; {lanes} of {_WARP} lanes active"
     for title, prefix in (
@@ -188,8 +204,8 @@ def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:
         yield "device memory", f"{_bytes(read)} read, {_bytes(written)} written back"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def _count(number: int, what: str, several: str = "") -> str:
+    return f"{number:,} {what if number == 1 else several or what + 's'}"
 
 
 def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:

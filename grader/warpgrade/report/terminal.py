@@ -294,6 +294,8 @@ def _summary(result: Result, rule: str = "") -> Table:
         )
     name = result.device.properties.get("name")
     table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
+    if result.fidelity is not None and result.problem is None:
+        table.add_row("", Text(gate.one_line(result.fidelity.line, 300), style="dim"))
     if result.seed is not None and result.problem is None:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     for note in result.notes:

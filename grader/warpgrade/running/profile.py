@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -9,15 +10,19 @@ import msgspec
 
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine.fidelity import Fidelity
 from warpgrade.machine.text import one_line
+from warpgrade.running.time_budget import Stopped
 
 Counters = dict[str, int]
 Shape = tuple[int, int, int]
 
 _MAX_CALL_ERRORS = 20
+_NOT_SUPPORTED = 801  # cudaErrorNotSupported
 _MAX_EVENTS = 100_000
 _MAX_LAUNCHES = 1000  # whose counters are kept one by one
 _MAX_TEXT_LENGTH = 4000
+SAMPLED = " [sampled]"  # after the name of what did not run all of its blocks
 
 
 class Line(msgspec.Struct):
@@ -26,6 +31,14 @@ class Line(msgspec.Struct):
     file: str
     line: int
     counters: Counters
+
+
+class Sample(msgspec.Struct):
+    """Launches that ran only some of their blocks; what was counted and modelled of them is scaled."""
+
+    launches: int = 0
+    blocks_run: int = 0
+    blocks: int = 0  # in the grids of these launches
 
 
 class Kernel(msgspec.Struct):
@@ -49,6 +62,7 @@ class Kernel(msgspec.Struct):
     lines: list[Line] = []
     costs: dict[str, float] = {}  # ns that each cause costs: the time less the modelled time without it
     error: str = ""
+    sample: Sample | None = None  # nothing: all blocks of all launches ran
 
 
 class Transfers(msgspec.Struct):
@@ -73,6 +87,7 @@ class Launch(msgspec.Struct):
     block: Shape
     resident_blocks: int = 0  # 0: not known
     counters: Counters = {}  # all of them, in their order
+    sampled_blocks: int = 0  # that ran, if not all did
 
 
 class Event(msgspec.Struct, omit_defaults=True):
@@ -92,6 +107,8 @@ class Profile(msgspec.Struct):
     schema: str = "warpgrade/profile/1"
     device: dict[str, Any] = {}
     exit_status: int = 0
+    sampled: bool = False  # some launch ran only some of its blocks: results are incomplete, numbers scaled
+    stopped: Stopped | None = None  # when its time was over
     clock_ns: float = 0  # from the first call to the end of all work
     kernels: list[Kernel] = []  # longest total time first
     transfers: dict[str, Transfers] = {}
@@ -101,6 +118,7 @@ class Profile(msgspec.Struct):
     diagnostics: list[Diagnostic] = []  # what the checks found, worst first
     timeline: list[Event] = []
     timeline_complete: bool = True
+    fidelity: Fidelity | None = None
 
 
 class Collector:
@@ -116,6 +134,7 @@ class Collector:
         self._launches = 0
         self._complete = True
         self._call_errors: list[str] = []
+        self.unsupported: list[str] = []  # calls that failed because the device lacks something
         self._diagnostics: list[Diagnostic] = []
         self._clock_ns = 0.0
 
@@ -140,6 +159,8 @@ class Collector:
         for error in report["call_errors"]:
             if len(self._call_errors) < _MAX_CALL_ERRORS:
                 self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
+                if error.get("code") == _NOT_SUPPORTED:
+                    self.unsupported.append(self._call_errors[-1])
         self._diagnostics = diagnosis.merge([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
         self._clock_ns += report["clock_ns"]
 
@@ -156,6 +177,7 @@ class Collector:
         return Profile(
             device=device,
             exit_status=exit_status,
+            sampled=any(kernel.sample for kernel in self._kernels.values()),
             clock_ns=self._clock_ns,
             kernels=sorted(self._kernels.values(), key=lambda kernel: (-kernel.total_ns, kernel.symbol)),
             transfers=self._transfers,
@@ -201,6 +223,13 @@ class Collector:
             _sum_into(places.setdefault((_text(line["file"]), line["line"]), {}), line["counters"])
         self._launches += 1
         one = Launch(grid, block, occupancy.get("blocks_per_multiprocessor", 0), dict(launch["counters"]))
+        if ran := launch.get("sampled_blocks", 0):
+            one.sampled_blocks = ran
+            kernel.sample = kernel.sample or Sample()
+            kernel.sample.launches += 1
+            kernel.sample.blocks_run += ran
+            kernel.sample.blocks += math.prod(grid)
+            name += SAMPLED
         self._event(Event(
             name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"], duration_ns=duration,
             launch=one if self._launches <= _MAX_LAUNCHES else None,

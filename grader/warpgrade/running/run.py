@@ -11,8 +11,8 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,13 @@ from warpgrade.compiling import compile_errors, toolchain
 from warpgrade.findings import accesses, conditional, diagnosis, sources
 from warpgrade.findings.accesses import Traces
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.machine import device
+from warpgrade.machine import device, fidelity
 from warpgrade.machine.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
 from warpgrade.machine.text import bounded, clean, printable_name
+from warpgrade.running import time_budget
 from warpgrade.running.profile import Collector, Profile
 
 _ELF = b"\x7fELF"
@@ -82,6 +83,10 @@ class Options:
     confined: bool = True
     lines: bool = False
     checks: str = "all"
+    budget: float | None = None  # seconds after which the program is stopped
+    sample: int = 0  # run no more blocks of a launch, and scale what is counted; 0: all
+    tell: Callable[[str], None] | None = field(default=None, compare=False)  # gets how far a long run is
+    order: str = "forward"  # of blocks and warps, as ServerPlan has it
     nvcc: tuple[str, ...] = ()  # further words for nvcc
 
     @property
@@ -112,7 +117,9 @@ def run(
             plain=sandbox.plain,
             lines=options.lines,
             checks=options.checks,
+            order=options.order,
             traced=traces is not None,
+            sample=options.sample,
         )
 
         def collect(report: dict[str, Any]) -> None:
@@ -121,9 +128,13 @@ def run(
                 for launch in report["launches"]:
                     traces.add(launch)
 
-        with DeviceServer(layout, plan, collect) as server:
-            status = _execute(layout, program, arguments, server)
-        profile = collector.finish(target.properties, status)
+        server = DeviceServer(layout, plan, collect)
+        # The program may have ended while the device still works for it.
+        with time_budget.Watch(server.progress, options.budget, options.tell) as watch, server:
+            status = _execute(layout, program, arguments, server, watch)
+        profile = collector.finish(target.properties, time_budget.EXIT_STATUS if watch.stopped else status)
+        profile.stopped = watch.stopped
+        profile.fidelity = fidelity.state(target, collector.unsupported)
         lookup, own = sources.HostCode(program, sandbox), _own_sources(layout, files, options)
         profile.diagnostics = _with_own_lines(files, options, profile, own, lookup)
         if traces is not None:
@@ -273,7 +284,9 @@ def _for_older_cuda(words: str) -> str:
     return "; ".join(told)
 
 
-def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: DeviceServer) -> int:
+def _execute(
+    layout: Layout, program: Path, arguments: Sequence[str], server: DeviceServer, watch: time_budget.Watch
+) -> int:
     """Run it on our terminal and return its exit status as a shell would have it."""
     descriptor = server.client.fileno()
     libraries = str(layout.libraries)
@@ -288,6 +301,7 @@ def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: De
     except OSError as error:
         raise GraderError(f"the program cannot be started: {error.strerror}") from None
     server.close_client()
+    watch.ends(process)
     try:
         status = process.wait()
     except KeyboardInterrupt:

@@ -80,7 +80,7 @@ def test_every_link_leads_somewhere(sixty: Store) -> None:
             assert not place or place in there.ids, link
         else:
             assert (sixty.folder / file).is_file(), link
-    assert len(pages) == 60
+    assert len(pages) == 61  # those of students, and that of answers
 
 
 def test_a_students_page_is_what_the_student_gets(sixty: Store, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from warpgrade.compiling import toolchain
 from warpgrade.dev import doctor
 from warpgrade.dev.doctor import Finding
 from warpgrade.machine.errors import GraderError
+from warpgrade.machine.launch_progress import ProgressPage
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.running import run
+from warpgrade.running import run, time_budget
 
 LAYOUT = find_layout()
 
@@ -70,7 +71,7 @@ def test_where_no_program_may_be_started(tmp_path: Path) -> None:
         pytest.raises(GraderError, match="no program may be started in") as caught,
     ):
         Server.client = client
-        run._execute(LAYOUT, compiled, [], Server())  # type: ignore[arg-type]
+        run._execute(LAYOUT, compiled, [], Server(), time_budget.Watch(ProgressPage(), None, None))  # type: ignore[arg-type]
     assert "TMPDIR" in caught.value.hint
 
 

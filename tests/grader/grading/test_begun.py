@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import GRADED
 
-from warpgrade.grading import begun
+from warpgrade.grading import begun, grade
 from warpgrade.grading import result as results
+from warpgrade.lab import labs, right, variant, wrong
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.starter import reference_files
 from warpgrade.machine.confined import Allowance
+from warpgrade.machine.paths import find_layout
 
 STARTER = """\
 #include "sum.h"
@@ -54,6 +60,75 @@ def test_a_kernel_that_is_written_but_not_launched_is_not_begun() -> None:
     assert "shared" in left(written)
     launched = written.replace("// TODO(student): launch shared_kernel\n    run(plain", "run(shared")
     assert left(launched) == ["wide", "loads", "stores"]
+
+
+def idle(code: str) -> dict[str, str]:
+    return begun.idle_kernels({"sum.cu": code}, {"sum.cu": STARTER}, ["plain", "shared", "wide"])
+
+
+WRITTEN = STARTER.replace("// TODO(student): a tile", "x[0] = 7;")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (STARTER, {}),  # nobody has written a kernel
+        (WRITTEN, {"shared": "shared_kernel"}),
+        (WRITTEN.replace("run(plain_kernel, x);\n}\n//", "run(shared_kernel, x);\n}\n//"), {}),
+        (WRITTEN.replace("shared_kernel(int", "fast_shared_kernel(int"), {"shared": "fast_shared_kernel"}),
+        (WRITTEN.replace("shared_kernel(int", "s(int"), {}),  # whose it is, its name does not say
+        (WRITTEN.replace("void wide(int* x) {", "void wide(int* x) { run(shared_kernel, x);"), {}),
+        (WRITTEN.replace("void shared(int", "using K = Kernel;\nK chosen = shared_kernel;\nvoid shared(int")
+            .replace("run(plain_kernel, x);\n}\n//", "run(chosen, x);\n}\n//"), {}),
+    ],
+)  # fmt: skip
+def test_kernels_that_are_written_and_never_launched_are_found(code: str, expected: dict[str, str]) -> None:
+    assert idle(code) == expected
+
+
+# These call an earlier version in the place of their own kernel.
+NOT_LAUNCHED = {
+    "convolution/naive_version_called", "matmul/naive", "matmul/rows_again", "reduction/still_bank_conflicts",
+    "reduction/version_3_twice", "step/v4_is_v2", "step/version_3_twice",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lab", labs.discover(find_layout()), ids=lambda lab: lab.name)
+def test_of_all_solutions_those_that_call_an_earlier_version_are_asked(lab: Lab) -> None:
+    starter = {name: content.decode() for name, content in grade.starter_files(lab).items()}
+    solutions = {"reference": {path.name: path.read_text("utf-8") for path in reference_files(lab)}}
+    solutions |= {name: variant.files(lab, right.find(lab, name)) for name in right.names(lab)}
+    solutions |= {f"{lab.name}/{name}": variant.files(lab, wrong.find(lab, name)) for name in wrong.names(lab)}
+    found = {name for name, files in solutions.items() if begun.idle_kernels(files, starter, lab.file.lab.functions)}
+    assert found == {name for name in NOT_LAUNCHED if name.startswith(f"{lab.name}/")}
+
+
+def test_of_several_names_the_likest_is_meant() -> None:
+    functions = ["scan", "warp_scan", "block_scan"]
+    code = "__global__ void warp_scan_kernel() { a(); }\n__global__ void scan_kernel() { b(); }\n"
+    assert begun.idle_kernels({"a.cu": code}, {"a.cu": ""}, functions) == {
+        "warp_scan": "warp_scan_kernel", "scan": "scan_kernel",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("points", "status", "asked"), [(0, "fail", True), (5, "pass", True), (10, "pass", False)])
+def test_a_lost_test_asks_whether_the_kernel_is_launched(
+    points: float, status: Literal["pass", "fail"], asked: bool
+) -> None:
+    test = msgspec.structs.replace(
+        GRADED.tests[0], name="shared adds", status=status, points=points, max_points=10, hint="Look at the barriers."
+    )
+    files, starter = {"sum.cu": WRITTEN.encode()}, {"sum.cu": STARTER.encode()}
+    (after,) = begun.mark([test], {test.name: ["shared"]}, files, starter, "sum.cu", Allowance())
+    told = "Is your kernel launched at all? shared_kernel is written, and nothing that shared calls seems to launch it."
+    assert after.hint == (told if asked else test.hint)
+    (other,) = begun.mark([test], {test.name: ["plain"]}, files, starter, "sum.cu", Allowance())
+    assert other.hint == test.hint
+
+
+def test_a_kernel_of_a_hostile_name_is_told_shortly() -> None:
+    code = STARTER + f"__global__ void {'x' * 100_000}_shared_kernel(int* x) {{ x[0] = 1; }}\n"
+    assert all(len(name) <= 60 for name in idle(code).values())
 
 
 def test_what_a_function_reaches_counts_through_any_number_of_calls() -> None:

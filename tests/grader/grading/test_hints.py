@@ -35,7 +35,7 @@ def test_the_labs_hint_for_what_failed_comes_before_its_general_one() -> None:
     assert hints.choose(LAB, {}, []) == LAB
 
 
-@pytest.mark.parametrize("sign", ["time-out", "device-fault", "cuda-error", "unwritten", "unset", "origin"])
+@pytest.mark.parametrize("sign", ["time-out", "device-fault", "cuda-error", "unwritten", "unset", "origin", "order"])
 def test_no_hint_on_the_kernel_where_the_call_did_not_end_well(sign: str) -> None:
     assert chosen("wrong", sign) == ""
     assert chosen("crash") == "the host"
@@ -58,6 +58,7 @@ def test_a_race_and_wrong_results_come_before_counters() -> None:
     assert chosen("wrong", tags=["[counter]"]).endswith("Get the results right first.")
     assert chosen(tags=["[counter]"]) == "neighbours"
     assert "race" in chosen("wrong", diagnostics=[RACE])
+    assert "race" in chosen("order", diagnostics=[RACE])
     assert chosen(diagnostics=[RACE], tags=["[counter]"]).startswith("Fix the race")
 
 

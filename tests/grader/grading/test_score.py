@@ -11,7 +11,8 @@ from warpgrade.grading import result, score
 from warpgrade.grading.judge import Case, JudgeCheck, JudgeMeasurement
 from warpgrade.lab import good_numbers, labs
 from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
-from warpgrade.lab.labs import Lab, curve_mistake
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.speed_curve import curve_mistake
 from warpgrade.machine.errors import GraderError
 
 ALL = {
@@ -34,6 +35,19 @@ def test_points_and_sums(lab: Lab) -> None:
     assert by_name(tests)["adds odd sizes"].hint == "Guard the last block."
     assert by_name(tests)["adds odd sizes"].message == "C[3] is 7, not 8"
     assert "2× as fast as the starter; points begin above 1×, all 10 at 3×" in by_name(tests)["speed"].message
+
+
+def test_speed_without_a_curve_for_this_kind_of_device_is_pending_unless_it_fails(lab: Lab) -> None:
+    (item,) = lab.file.speed
+    for kind, other in (("vgpu", "--device gpu"), ("gpu", "--device vgpu")):
+        lab.file.speed[0] = msgspec.structs.replace(item, **{kind: None})
+        tests = score.score_tests(lab, ALL, kind)  # type: ignore[arg-type]
+        test = by_name(tests)["speed"]
+        assert (test.status, test.points, test.max_points, test.hint) == ("pending", 0, 10, "")
+        assert other in test.message
+        assert score.total(tests).pending_points == 10
+        failed = {**ALL, "speed": Case(name="speed", status="fail", message="C[3] is 7, not 8")}
+        assert by_name(score.score_tests(lab, failed, kind))["speed"].status == "fail"  # type: ignore[arg-type]
 
 
 def test_what_the_reference_counts_stands_beside_what_was_counted_on_its_device(lab: Lab) -> None:

@@ -64,6 +64,15 @@ def test_what_somebody_wrote_is_a_fail_for_review(code: str, message: str, reaso
     assert [reason in note for note in case.review] == [True]
 
 
+def test_what_the_device_lacks_is_named_of_public_tests_only() -> None:
+    cases = {case.name: case for case in (lacking(), lacking("no such call\nmore", "calls"), Case("fine", "pass"))}
+    assert unsupported.list_lacking(cases, ["adds", "calls", "fine", "absent"]) == [
+        "mma.sp.sync.m16n8k16",
+        "no such call",
+    ]
+    assert unsupported.list_lacking(cases, ["fine"]) == []
+
+
 def test_only_what_the_device_lacks_is_looked_into() -> None:
     other = Case(name="broken", status="error", message="the sandbox did not start")
     passed = Case(name="fine", status="pass")

@@ -102,7 +102,8 @@ def test_a_wrong_wheel_or_contact_is_told_before_anything_is_built(
 def test_when_and_to_whom(tmp_path: Path) -> None:
     text = page(contact="ta@uni.edu", course=course(Late(percent_per_day=10, max_days=5, grace_minutes=15)))
     files = ", ".join(f"`{name}`" for name in REVERSE.file.lab.files)
-    assert f"Hand in {files}.\n\nIt is due 2027-03-22 12:00 UTC. Later work loses 10 % for each day begun and" in text
+    assert f"Hand in {files}. Your answers in `answers.md` go with them; a person reads them" in text
+    assert "\n\nIt is due 2027-03-22 12:00 UTC. Later work loses 10 % for each day begun and" in text
     assert "Questions: ta@uni.edu" in text
     assert "prelab is due" not in text
     found = course(Late())

@@ -196,6 +196,8 @@ def test_a_handout_is_checked_at_once_and_made_once(tmp_path: Path) -> None:
     made = make.release(LAYOUT, REVERSE, tmp_path)
     handed = labs.load(made.path)
     assert (handed.name, handed.is_handout) == ("reverse", True)
+    assert handed.answers == "answers.md"
+    assert (made.path / "answers.md").read_text() == (REVERSE.folder / "answers.md").read_text()
     container = json.loads((made.path / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     assert container["name"] == REVERSE.title
     for command in ("onCreateCommand", "postCreateCommand"):

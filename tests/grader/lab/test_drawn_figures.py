@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 
 import pytest
-from lab.figures import first_program, hardware, orders, threads_and_data
+from lab.figures import counting, first_program, hardware, orders, threads_and_data
 from lab.figures.drawing import STYLE, Drawing
 
 from warpgrade.machine.paths import find_layout
 
 LABS = find_layout().root / "labs"
-DRAWN = first_program.FIGURES | threads_and_data.FIGURES | hardware.FIGURES | orders.FIGURES
+MODULES = (counting, first_program, threads_and_data, hardware, orders)
+DRAWN: dict[str, Callable[[], Drawing]] = {name: draw for module in MODULES for name, draw in module.FIGURES.items()}
 
 
 @pytest.mark.parametrize(("name", "draw"), DRAWN.items(), ids=list(DRAWN))

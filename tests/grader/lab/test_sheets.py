@@ -43,6 +43,24 @@ def test_a_sheet_says_what_lab_toml_says_of_hours_and_difficulty(lab: Lab) -> No
     assert line in (lab.folder / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("lab", [lab for lab in LABS if lab.answers], ids=lambda lab: lab.name)
+def test_questions_that_students_answer_have_a_rubric(lab: Lab) -> None:
+    asked = (lab.folder / lab.answers).read_text(encoding="utf-8")
+    rubric = (lab.folder / "questions.md").read_text(encoding="utf-8")
+    questions = re.findall(r"^## \d\. (.+)\n\n(.+)\n\nYour answer:$", asked, re.MULTILINE)
+    assert 2 <= len(questions) <= 3
+    for title, question in questions:
+        assert title in rubric
+        assert question in rubric, f"“{title}” is asked otherwise in questions.md"
+    assert f"]({lab.answers})" in (lab.folder / "README.md").read_text(encoding="utf-8")
+    assert not re.search(r"full answer|\bpoints?\b", asked)
+
+
+@pytest.mark.parametrize("lab", [lab for lab in LABS if (lab.folder / "slides.md").exists()], ids=lambda lab: lab.name)
+def test_each_lab_of_the_course_asks_for_explanations(lab: Lab) -> None:
+    assert lab.answers == "answers.md"
+
+
 def test_prose_is_what_is_not_table_code_or_picture() -> None:
     page = "one two\n\n```cpp\nint three;\n```\n\n| four |\n|---|\n\n    five\n\n![six](seven.svg)\n\neight\n"
     assert prose(page).split() == ["one", "two", "eight"]

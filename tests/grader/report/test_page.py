@@ -247,3 +247,18 @@ KNOWN = {
     "svg", "desc", "rect", "text", "polyline", "circle", "line", "main", "h3", "select", "option", "button", "script",
     "code",
 }  # fmt: skip
+
+
+def test_the_page_ends_with_how_far_it_can_be_trusted() -> None:
+    stated = GRADED.fidelity
+    assert stated is not None
+    lacking = msgspec.structs.replace(stated, unsupported=["<b>wgmma</b>"])
+    shown = Elements(page.render_result(msgspec.structs.replace(GRADED, fidelity=lacking), [], None))
+    words = " ".join(" ".join(shown.words).split())
+    assert stated.summary in words
+    for each in stated.modelled:
+        assert f"{each.what}: {each.error}" in words
+    assert "not supported <b>wgmma</b>" in words
+    program = Elements(page.render_profile(Profile(fidelity=stated), []))
+    assert stated.summary in " ".join(program.words)
+    assert stated.summary not in " ".join(Elements(page.render_profile(Profile(), [])).words)

@@ -19,9 +19,9 @@ LAYOUT = find_layout()
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def run(name: str) -> subprocess.CompletedProcess[str]:
+def run(name: str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "warpgrade", "run", "-q", str(PROGRAMS / f"{name}.cu")],
+        [sys.executable, "-m", "warpgrade", "run", "-q", *options, str(PROGRAMS / f"{name}.cu")],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=400,
         env={**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader")},
     )  # fmt: skip

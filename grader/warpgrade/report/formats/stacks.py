@@ -12,7 +12,7 @@ from warpgrade.machine.text import listing, one_line
 from warpgrade.report.counters import metrics
 from warpgrade.report.format import Format, Report
 from warpgrade.report.profile import from_here
-from warpgrade.running.profile import Kernel, Profile
+from warpgrade.running.profile import SAMPLED, Kernel, Profile
 
 _OPTION = "--stacks"
 _COUNTER = "inst_executed"
@@ -26,14 +26,15 @@ def encode(profile: Profile, counter: str = _COUNTER) -> bytes:
 
 
 def _rows(kernel: Kernel, counter: str) -> Iterator[str]:
+    name = _frame(kernel.name) + (SAMPLED if kernel.sample else "")
     left = kernel.counters.get(counter, 0)
     for line in kernel.lines:
         if count := line.counters.get(counter, 0):
             left -= count
             file = _frame(from_here(line.file))
-            yield f"{_frame(kernel.name)};{file};{file}:{line.line} {count}\n"
+            yield f"{name};{file};{file}:{line.line} {count}\n"
     if left > 0:
-        yield f"{_frame(kernel.name)};{_NO_LINE} {left}\n"
+        yield f"{name};{_NO_LINE} {left}\n"
 
 
 def _frame(name: str) -> str:

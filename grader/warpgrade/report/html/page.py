@@ -16,6 +16,7 @@ from warpgrade import __version__
 from warpgrade.compiling.ptx_lines import PtxLines
 from warpgrade.findings.accesses import TracedLaunch
 from warpgrade.grading.result import Result
+from warpgrade.machine.fidelity import Fidelity
 from warpgrade.machine.text import clean, one_line
 from warpgrade.report import export, failures, launches, profile
 from warpgrade.report.findings import Finding
@@ -32,7 +33,7 @@ from warpgrade.report.html import (
     timeline,
     versions,
 )  # fmt: skip
-from warpgrade.report.html.elements import Markup, page, read_style, render, tag
+from warpgrade.report.html.elements import Markup, page, read_style, render
 from warpgrade.report.html.parts import WIDTH, show_finding
 from warpgrade.running.profile import Kernel, Profile
 
@@ -70,7 +71,7 @@ def render_result(
         body.append(accesses.section(traces))
     body.append(source.section(sources, findings, ptx or {}))
     device_name = str(device.get("name") or result.device.requested)
-    return _page(export.headline(result), body, device_name, traced=bool(counted and traces))
+    return _page(export.headline(result), body, device_name, result.fidelity, traced=bool(counted and traces))
 
 
 def render_profile(
@@ -80,8 +81,9 @@ def render_profile(
     title = f"{profile.time(profiled.clock_ns)} on the device"
     sources = list(source.read_program(profiled.kernels, device_rates.read(profiled.device)))
     files = {each.name for each in sources}
+    told = [clean(each) for each in (profile.sample_note(profiled), *profiled.call_errors) if each]
     mistakes = [show_finding(one, files) for one in findings if one.diagnostic.severity != "advice"]
-    body = [render("program.html", title=title, errors=[clean(each) for each in profiled.call_errors], found=mistakes)]
+    body = [render("program.html", title=title, errors=told, found=mistakes)]
     pictures = [
         time_parts.run_bars(profiled), timeline.picture(profiled.timeline, "Timeline"),
         *_roofline(profiled.kernels, profiled.device), versions.kernels(profiled.kernels),
@@ -93,7 +95,7 @@ def render_profile(
         body.append(accesses.section(traces))
     body.append(source.section(sources, findings))
     device_name = str(profiled.device.get("name", ""))
-    return _page(title, body, device_name, traced=bool(profiled.kernels and traces))
+    return _page(title, body, device_name, profiled.fidelity, traced=bool(profiled.kernels and traces))
 
 
 def _charts(title: str, pictures: Sequence[Markup]) -> Markup:
@@ -114,8 +116,8 @@ def _timeline(result: Result) -> Iterator[Markup]:
         yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
 
 
-def _page(title: str, body: Sequence[Markup], device: str, *, traced: bool) -> bytes:
-    foot = tag("footer", tag("p", f"{one_line(device, WIDTH)}; Warpgrade {__version__}", class_="dim"))
+def _page(title: str, body: Sequence[Markup], device: str, stated: Fidelity | None, *, traced: bool) -> bytes:
+    foot = render("foot.html", device=one_line(device, WIDTH), version=__version__, stated=stated)
     style = source.style() + read_style("accesses.css")
     script = read_style("page.js") + (read_style("accesses.js") if traced else "")
     return page(title, [*body, foot], style=style, script=script, width="wide")

@@ -1,10 +1,10 @@
-"""What it costs to make each call once more with other inputs (grader/judge/replay.hpp).
+"""What it costs to make each call once more: with other inputs, or in other orders of blocks and warps.
 
-    python tests/benchmarks/replay_cost.py [--lab NAME …] [--rounds 5]
+    python tests/benchmarks/repeated_calls_cost.py [--of replay|orders] [--lab NAME …] [--rounds 5]
 
-Grades the reference of each lab with replays and without, in turn, and compares the processor time of all processes in
-sandboxes, as the result tells it: of the tests alone, and of a whole warm grade, in which the submission is compiled
-but nothing else is. Medians.
+Grades the reference of each lab with that (grader/judge/replay.hpp, grader/judge/orders.hpp) and without, in turn, and
+compares the processor time of all processes in sandboxes, as the result tells it: of the tests alone, and of a whole
+warm grade, in which the submission is compiled but nothing else is. Medians.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from warpgrade.machine.paths import Layout, find_layout
 _SEED = 20
 
 
-def _used(layout: Layout, lab: Lab, number: int, *, replay: bool) -> Used:
+def _used(layout: Layout, lab: Lab, number: int, *, without: str = "") -> Used:
     command = grading._judge_command
-    extra = [] if replay else ["--no-replay"]
-    mark = f"\n// {number} {replay}\n".encode()  # another program each time, so that it is compiled
+    extra = [f"--no-{without}"] if without else []
+    mark = f"\n// {number} {without}\n".encode()  # another program each time, so that it is compiled
     files = {path.name: path.read_bytes() + mark for path in starter.reference_files(lab)}
     submission = Submission("reference", files, [], None, [])
     with mock.patch.object(grading, "_judge_command", lambda *given: [*command(*given), *extra]):
@@ -46,22 +46,23 @@ def _whole(used: Used) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--of", choices=["replay", "orders"], default="replay")
     parser.add_argument("--lab", action="append")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     layout = find_layout()
     print(f"{'lab':12} {'tests':>8} {'without':>8} {'ratio':>6}   {'grade':>8} {'without':>8} {'ratio':>6}")
     for lab in [labs.find(layout, name) for name in options.lab] if options.lab else labs.discover(layout):
-        _used(layout, lab, -1, replay=True)
-        spent: dict[bool, list[Used]] = {True: [], False: []}
+        _used(layout, lab, -1)
+        spent: dict[str, list[Used]] = {"": [], options.of: []}
         for number in range(options.rounds):
-            for replay in (True, False):
-                spent[replay].append(_used(layout, lab, number, replay=replay))
-        tests = {replay: statistics.median(used.tests for used in spent[replay]) for replay in spent}
-        whole = {replay: statistics.median(map(_whole, spent[replay])) for replay in spent}
+            for without, used in spent.items():
+                used.append(_used(layout, lab, number, without=without))
+        tests = [statistics.median(one.tests for one in used) for used in spent.values()]
+        whole = [statistics.median(map(_whole, used)) for used in spent.values()]
         print(
-            f"{lab.name:12} {tests[True]:8.2f} {tests[False]:8.2f} {tests[True] / tests[False]:6.2f}   "
-            f"{whole[True]:8.2f} {whole[False]:8.2f} {whole[True] / whole[False]:6.2f}",
+            f"{lab.name:12} {tests[0]:8.2f} {tests[1]:8.2f} {tests[0] / tests[1]:6.2f}   "
+            f"{whole[0]:8.2f} {whole[1]:8.2f} {whole[0] / whole[1]:6.2f}",
             flush=True,
         )
 

@@ -1,0 +1,54 @@
+"""How far a result can be trusted, as it says itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from warpgrade.machine import fidelity
+from warpgrade.machine.device import Device
+from warpgrade.machine.paths import find_layout
+
+H100 = Device("auto", "vgpu:h100", "vgpu", {"name": "NVIDIA H100 80GB HBM3 (virtual, 4 multiprocessors)"})
+
+
+def test_the_page_has_the_same_rows() -> None:
+    page = (find_layout().root / "docs" / "virtual-gpu.md").read_text(encoding="utf-8")
+    section = page.partition("## What each result says of itself\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.+?) \| (.+?) \|$", section, re.MULTILINE)
+    told = [*(("exact", each) for each in fidelity.EXACT), *((one.what, one.error) for one in fidelity.MODELLED)]
+    assert rows == told
+
+
+def test_the_numbers_are_those_that_were_measured() -> None:
+    """The page says further up, and test_run.py and test-vgpu-exact check, how close counters and opcodes come."""
+    page = (find_layout().root / "docs" / "virtual-gpu.md").read_text(encoding="utf-8")
+    for measured in ("1033 opcode forms", "differ by at most 3 points", "up to 1.6 times", "within 3 % and 2 points"):
+        assert measured in page
+
+
+def test_errors_belong_to_the_device_on_which_they_were_measured() -> None:
+    stated = fidelity.state(H100)
+    assert stated is not None
+    assert (stated.modelled, stated.measured_on) == (fidelity.MODELLED, "NVIDIA H100 80GB HBM3")
+    other = fidelity.state(Device("vgpu:t4", "vgpu:t4", "vgpu", {"name": "Tesla T4 (virtual)"}))
+    assert other is not None
+    assert {one.error for one in other.modelled} == {"not measured on this device"}
+    assert other.measured_on == ""
+    plain = fidelity.state(Device("plain", "plain:h100", "plain", H100.properties, analysed=False))
+    assert plain is not None
+    assert (len(plain.exact), plain.modelled) == (1, [])
+    assert fidelity.state(Device("gpu", "gpu:0", "gpu", {}, repeatable=False, analysed=False)) is None
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[31mred", "a\nb", "x" * 5000])
+def test_what_was_met_and_is_not_supported_is_one_short_line(hostile: str) -> None:
+    stated = fidelity.state(H100, [hostile, "wgmma", "wgmma", *map(str, range(100))])
+    assert stated is not None
+    assert len(stated.unsupported) == 10
+    assert stated.unsupported[1] == "wgmma"
+    assert stated.line.startswith("results exact; times modelled")
+    assert "not supported: " in stated.line
+    assert not {"\n", "\x1b"} & set(stated.line)
+    assert len(stated.unsupported[0]) <= 201
