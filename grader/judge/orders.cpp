@@ -17,7 +17,7 @@ namespace warpgrade::judge {
 namespace {
 
 // Small calls show the same mistakes as large ones, and cost little.
-constexpr std::size_t max_bytes = std::size_t{256} << 10;     // of a call's arrays
+constexpr std::size_t max_bytes = std::size_t{128} << 10;     // of a call's arrays
 constexpr std::uint64_t max_instructions = 16 * 1024 * 1024;  // warp instructions of a launch
 
 // A test's calls take turns, and the first one gets what shows most.

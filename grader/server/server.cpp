@@ -79,7 +79,11 @@ std::string Server::answer(const std::string& line) {
         return as_line({{"ok", true}});
     }
     if (*operation == "order" && device_.analysis()) {
-        device_.analysis()->set_order(parse_order(request.value("order", "")));
+        try {
+            device_.analysis()->set_order(parse_order(request.value("order", "")));
+        } catch (const std::exception& wrong) {
+            return as_line({{"ok", false}, {"error", wrong.what()}});
+        }
         return as_line({{"ok", true}});
     }
     if (*operation == "shutdown") {

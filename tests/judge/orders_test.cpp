@@ -97,7 +97,7 @@ TEST_CASE("calls are repeated that are small and whose result comes from a kerne
     std::vector<StoredCall> calls;
     context().kernels = KernelWork::written;
     CHECK_FALSE(may_be_repeated(calls));
-    calls.push_back(call(65536));
+    calls.push_back(call(32768));
     CHECK(may_be_repeated(calls));
     for (const auto work : {KernelWork::unknown, KernelWork::not_launched, KernelWork::nothing_written}) {
         context().kernels = work;
@@ -105,7 +105,7 @@ TEST_CASE("calls are repeated that are small and whose result comes from a kerne
     }
     context().kernels = KernelWork::written;
     calls.clear();
-    calls.push_back(call(65537));
+    calls.push_back(call(32769));
     calls.push_back(call(1));
     CHECK_FALSE(may_be_repeated(calls));  // an earlier call of the test is repeated as well
     context().kernels = KernelWork::unknown;

@@ -300,6 +300,9 @@ TEST_CASE_METHOD(ServerFixture, "control requests that make no sense get an erro
     CHECK(judge.ask("[]").at("ok") == false);
     CHECK(judge.ask(R"({"op":7})").at("ok") == false);
     CHECK(judge.ask(R"({"op":"dance"})").at("ok") == false);
+    CHECK(judge.ask(R"({"op":"order","order":"dance"})").at("ok") == false);
+    CHECK(judge.ask(R"({"op":"order","order":7})").at("ok") == false);
+    CHECK(judge.ask(R"({"op":"order","order":"reverse"})").at("ok") == true);
     CHECK(judge.take().at("ok") == true);
 }
 

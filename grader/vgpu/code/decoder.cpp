@@ -321,7 +321,8 @@ void FunctionDecoder::decode_instruction(std::uint32_t position) {
     b.out.flow = row->facts.flow;
     row->decode(b);
     note_memory(b, *row, first_slot);
-    builder.code.needs_whole_warps |= b.has("aligned");
+    // Programs ask which lanes happen to be together, and expect all that go on: so it is on a device.
+    builder.code.needs_whole_warps |= b.has("aligned") || row->mnemonic == "activemask";
     const OpcodeFacts& facts = row->facts;
     const bool touches_memory = first_slot != builder.code.stat_kinds.size() || facts.fence;
     if (b.out.flow == Flow::Uses && facts.ends == Terminator::Fall && !touches_memory && !b.has("sync"))

@@ -61,6 +61,11 @@ KERNEL exchange(const int* in, int* out, unsigned* votes) {  // collectives of a
     const int holds = __syncthreads_count(v % 2);
     out[t] = v + 1000 * holds;
 }
+KERNEL active_lanes(int* out) {  // takes it that the lanes that go on are together: many programs do
+    const unsigned i = threadIdx.x;
+    if (i >= 41) return;
+    out[i] = __reduce_or_sync(__activemask(), i == 40 || i == 3);
+}
 __device__ int depth_of(int v) { return v <= 1 ? 0 : 1 + depth_of(v % 2 ? 3 * v + 1 : v / 2); }
 KERNEL calls_itself(int* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = depth_of(threadIdx.x + 1); }
 __device__ unsigned arrivals;
