@@ -69,8 +69,8 @@ __global__ void step_v1_kernel(float* r, const float* d, int n) {
 
 void step_v1(float* r, const float* d, int n) { run(step_v1_kernel, r, d, n); }
 
-// Versions 2 and 3: a block has THREADS × THREADS threads and computes PART × PART elements of r, each thread
-// EACH × EACH of them.
+// The copies, and what loads from them. In versions 2 and 3, a block of THREADS × THREADS threads computes PART × PART
+// elements of r, each thread EACH × EACH of them.
 
 constexpr int THREADS = 8;
 constexpr int EACH = 8;
@@ -91,10 +91,27 @@ __global__ void pad_and_transpose_kernel(float* padded, const float* d, int n, i
     // SOLUTION END
 }
 
+// Brings both copies back, so that they can be looked at.
+void pad_and_transpose(float* copies, const float* d, int n) {
+    if (n <= 0) return;
+    const int nn = divide_up(n, PART) * PART;
+    const size_t copied = sizeof(float) * 2 * nn * nn;
+    float *d_from, *d_copies;
+    CHECK(cudaMalloc(&d_from, sizeof(float) * n * n));
+    CHECK(cudaMalloc(&d_copies, copied));
+    CHECK(cudaMemcpy(d_from, d, sizeof(float) * n * n, cudaMemcpyHostToDevice));
+    pad_and_transpose_kernel<<<dim3(nn / PART, nn), PART>>>(d_copies, d_from, n, nn);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(copies, d_copies, copied, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d_from));
+    CHECK(cudaFree(d_copies));
+}
+
 using PaddedKernel = void (*)(float* r, const float* padded, int n, int nn);
 
-// Copies d to the device, pads and transposes it there, launches the kernel, and brings r back.
-inline void run_padded(PaddedKernel kernel, float* r, const float* d, int n) {
+// Copies d to the device, pads and transposes it there, launches the kernel, and brings r back. A block computes `rows`
+// rows of r, PART elements of each.
+inline void run_padded(PaddedKernel kernel, float* r, const float* d, int n, int rows = PART) {
     if (n <= 0) return;
     const int nn = divide_up(n, PART) * PART;
     const size_t bytes = sizeof(float) * n * n;
@@ -107,13 +124,41 @@ inline void run_padded(PaddedKernel kernel, float* r, const float* d, int n) {
 
     pad_and_transpose_kernel<<<dim3(nn / PART, nn), PART>>>(d_padded, d_d, n, nn);
     CHECK(cudaGetLastError());
-    kernel<<<dim3(nn / PART, nn / PART), dim3(THREADS, THREADS)>>>(d_r, d_padded, n, nn);
+    kernel<<<dim3(nn / PART, nn / rows), dim3(THREADS, THREADS)>>>(d_r, d_padded, n, nn);
     CHECK(cudaGetLastError());
 
     CHECK(cudaMemcpy(r, d_r, bytes, cudaMemcpyDeviceToHost));  // waits for the kernels
     CHECK(cudaFree(d_r));
     CHECK(cudaFree(d_d));
     CHECK(cudaFree(d_padded));
+}
+
+// One idea before the next: 1 × EACH elements of r for each thread.
+__global__ void step_1x8_kernel(float* r, const float* padded, int n, int nn) {
+    // SOLUTION BEGIN
+    // TODO(student): thread (x, y) has row y of the block and columns x, x + 8, x + 16, … of its part. Keep EACH
+    // results in an array. For each k load one element of this thread's row, and EACH of row k; combine it with each.
+    const int row = blockIdx.y * THREADS + threadIdx.y;
+    const int column = blockIdx.x * PART + threadIdx.x;
+
+    float best[EACH];
+    for (int b = 0; b < EACH; ++b) best[b] = INFINITY;
+    for (int k = 0; k < n; ++k) {
+        const float own = padded[nn * row + k];
+        for (int b = 0; b < EACH; ++b) best[b] = fminf(best[b], own + padded[nn * k + column + b * THREADS]);
+    }
+    for (int b = 0; b < EACH; ++b) {
+        if (row < n && column + b * THREADS < n) r[n * row + column + b * THREADS] = best[b];
+    }
+    // SOLUTION END
+}
+
+void step_1x8(float* r, const float* d, int n) {
+    // SOLUTION BEGIN
+    // TODO(student): run_padded(step_1x8_kernel, r, d, n, THREADS), when both kernels are written.
+    // STARTER: run(step_v0_kernel, r, d, n);
+    run_padded(step_1x8_kernel, r, d, n, THREADS);
+    // SOLUTION END
 }
 
 __global__ void step_v2_kernel(float* r, const float* padded, int n, int nn) {
@@ -150,7 +195,7 @@ __global__ void step_v2_kernel(float* r, const float* padded, int n, int nn) {
 
 void step_v2(float* r, const float* d, int n) {
     // SOLUTION BEGIN
-    // TODO(student): run_padded(step_v2_kernel, r, d, n), when both kernels are written.
+    // TODO(student): run_padded(step_v2_kernel, r, d, n), when the kernel is written.
     // STARTER: run(step_v0_kernel, r, d, n);
     run_padded(step_v2_kernel, r, d, n);
     // SOLUTION END

@@ -61,8 +61,8 @@ __global__ void step_v1_kernel(float* r, const float* d, int n) {
 
 void step_v1(float* r, const float* d, int n) { run(step_v1_kernel, r, d, n); }
 
-// Versions 2 and 3: a block has THREADS × THREADS threads and computes PART × PART elements of r, each thread
-// EACH × EACH of them.
+// The copies, and what loads from them. In versions 2 and 3, a block of THREADS × THREADS threads computes PART × PART
+// elements of r, each thread EACH × EACH of them.
 
 constexpr int THREADS = 8;
 constexpr int EACH = 8;
@@ -75,10 +75,27 @@ __global__ void pad_and_transpose_kernel(float* padded, const float* d, int n, i
     // it, and store it twice.
 }
 
+// Brings both copies back, so that they can be looked at.
+void pad_and_transpose(float* copies, const float* d, int n) {
+    if (n <= 0) return;
+    const int nn = divide_up(n, PART) * PART;
+    const size_t copied = sizeof(float) * 2 * nn * nn;
+    float *d_from, *d_copies;
+    CHECK(cudaMalloc(&d_from, sizeof(float) * n * n));
+    CHECK(cudaMalloc(&d_copies, copied));
+    CHECK(cudaMemcpy(d_from, d, sizeof(float) * n * n, cudaMemcpyHostToDevice));
+    pad_and_transpose_kernel<<<dim3(nn / PART, nn), PART>>>(d_copies, d_from, n, nn);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(copies, d_copies, copied, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d_from));
+    CHECK(cudaFree(d_copies));
+}
+
 using PaddedKernel = void (*)(float* r, const float* padded, int n, int nn);
 
-// Copies d to the device, pads and transposes it there, launches the kernel, and brings r back.
-inline void run_padded(PaddedKernel kernel, float* r, const float* d, int n) {
+// Copies d to the device, pads and transposes it there, launches the kernel, and brings r back. A block computes `rows`
+// rows of r, PART elements of each.
+inline void run_padded(PaddedKernel kernel, float* r, const float* d, int n, int rows = PART) {
     if (n <= 0) return;
     const int nn = divide_up(n, PART) * PART;
     const size_t bytes = sizeof(float) * n * n;
@@ -91,13 +108,24 @@ inline void run_padded(PaddedKernel kernel, float* r, const float* d, int n) {
 
     pad_and_transpose_kernel<<<dim3(nn / PART, nn), PART>>>(d_padded, d_d, n, nn);
     CHECK(cudaGetLastError());
-    kernel<<<dim3(nn / PART, nn / PART), dim3(THREADS, THREADS)>>>(d_r, d_padded, n, nn);
+    kernel<<<dim3(nn / PART, nn / rows), dim3(THREADS, THREADS)>>>(d_r, d_padded, n, nn);
     CHECK(cudaGetLastError());
 
     CHECK(cudaMemcpy(r, d_r, bytes, cudaMemcpyDeviceToHost));  // waits for the kernels
     CHECK(cudaFree(d_r));
     CHECK(cudaFree(d_d));
     CHECK(cudaFree(d_padded));
+}
+
+// One idea before the next: 1 × EACH elements of r for each thread.
+__global__ void step_1x8_kernel(float* r, const float* padded, int n, int nn) {
+    // TODO(student): thread (x, y) has row y of the block and columns x, x + 8, x + 16, … of its part. Keep EACH
+    // results in an array. For each k load one element of this thread's row, and EACH of row k; combine it with each.
+}
+
+void step_1x8(float* r, const float* d, int n) {
+    // TODO(student): run_padded(step_1x8_kernel, r, d, n, THREADS), when both kernels are written.
+    run(step_v0_kernel, r, d, n);
 }
 
 __global__ void step_v2_kernel(float* r, const float* padded, int n, int nn) {
@@ -108,7 +136,7 @@ __global__ void step_v2_kernel(float* r, const float* padded, int n, int nn) {
 }
 
 void step_v2(float* r, const float* d, int n) {
-    // TODO(student): run_padded(step_v2_kernel, r, d, n), when both kernels are written.
+    // TODO(student): run_padded(step_v2_kernel, r, d, n), when the kernel is written.
     run(step_v0_kernel, r, d, n);
 }
 

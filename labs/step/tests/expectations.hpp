@@ -29,6 +29,19 @@ inline std::vector<float> step(const std::vector<float>& d, int n) {
     return r;
 }
 
+// d, padded with infinity to whole parts of 64, and behind it the transpose of that.
+inline std::vector<float> copies(const std::vector<float>& d, int n) {
+    const auto size = static_cast<std::size_t>(n), padded = (size + 63) / 64 * 64;
+    std::vector<float> both(2 * padded * padded, std::numeric_limits<float>::infinity());
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j < size; ++j) {
+            both[padded * i + j] = d[size * i + j];
+            both[padded * (padded + j) + i] = d[size * i + j];
+        }
+    }
+    return both;
+}
+
 }  // namespace oracle
 
 // Lengths of edges, all positive: a zero that slips in from outside of the matrix is shorter than any of them.
@@ -52,6 +65,16 @@ void check_step(const std::vector<float>& d, int n) {
     const auto& r = run.output;
     CHECK_THAT(r, equals_exactly(oracle::step(d, n)).shape(n, n));
     check_device_work(run, n);
+}
+
+// Both copies are right, with all of their padding.
+inline void check_copies(int n) {
+    using namespace warpgrade::judge;
+    INFO("n = " << n);
+    const auto d = lengths(n);
+    const int padded = (n + 63) / 64 * 64;
+    const auto copies = submission().call<pad_and_transpose>(out<float>(2 * padded * padded), in(d), n);
+    CHECK_THAT(copies, equals_exactly(oracle::copies(d, n)).shape(2 * padded, padded));
 }
 
 // All versions are right in the starter, where they launch the kernel of version 0.

@@ -14,6 +14,7 @@ namespace {
 void check_all_versions(const std::vector<float>& d, int n) {
     check_step<step_v0>(d, n);
     check_step<step_v1>(d, n);
+    check_step<step_1x8>(d, n);
     check_step<step_v2>(d, n);
     check_step<step_v3>(d, n);
     check_step<step_v4>(d, n);
@@ -32,6 +33,12 @@ TEST_CASE("step_v0 and step_v1 take every size", "[hidden][checks]") {
     const int n = GENERATE(1, 2, 15, 17, 31, 65, 130);
     check_step<step_v0>(lengths(n), n);
     check_step<step_v1>(lengths(n), n);
+}
+
+TEST_CASE("pad_and_transpose and step_1x8 take every size", "[hidden][checks]") {
+    const int n = GENERATE(1, 2, 33, 63, 66, 127, 129);
+    check_copies(n);
+    check_step<step_1x8>(lengths(n), n);
 }
 
 // One element, less than one part of 64 × 64, one more and one less than whole parts, and each remainder by 4.

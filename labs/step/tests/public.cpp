@@ -64,6 +64,17 @@ TEST_CASE("step_v1 is right", "[public]") {
     check_begun<step_v1>();
 }
 
+TEST_CASE("pad_and_transpose makes both copies", "[public]") {
+    const int n = GENERATE(64, 65, 102);
+    check_copies(n);
+}
+
+TEST_CASE("step_1x8 is right", "[public]") {
+    const int n = GENERATE(64, 65, 102);
+    check_step<step_1x8>(lengths(n), n);
+    check_begun<step_1x8>();
+}
+
 TEST_CASE("step_v2 is right", "[public]") {
     const int n = GENERATE(64, 65, 102, 131);
     check_step<step_v2>(lengths(n), n);
@@ -102,6 +113,17 @@ TEST_CASE("step_v1 loads neighbours", "[public][counter]") {
     CHECK_THAT(sectors_loaded(counters), at_most(5.5 * terms / 32, "5.5 for 32 terms").none_at(8 * terms / 32));
     CHECK_THAT(global_load_requests(counters), at_least(terms / 32, "one for 32 terms: a thread has one element of r"));
     CHECK_THAT(sectors_loaded(counters), at_least(elements / 8, "every element of d once"));
+}
+
+// For one k a thread loads 1 + 8 words and computes 8 terms: 9 requests of a warp for 256 terms, where version 1 makes
+// 16. Padding and transposing add what they add below. In a warp of 8 × 4 threads each of the 8 loads touches one
+// sector, 8 sectors for 256 terms; half of that is still more than version 2 loads.
+TEST_CASE("step_1x8 uses one element eight times", "[public][counter]") {
+    const auto counters = profile_step<step_1x8>().total();
+    CHECK_THAT(global_load_requests(counters),
+               at_most(10 * terms / 256 + elements / 4, "9 for 256 terms, and the copies").none_at(16 * terms / 256));
+    CHECK_THAT(sectors_loaded(counters), at_least(4 * terms / 256, "8 for 256 terms: each thread has one row"));
+    CHECK_THAT(local_load_requests(counters), at_most(0, "the results stay in registers").none_at(terms / 32));
 }
 
 // For one k a thread loads 8 + 8 words and computes 64 terms, a warp 16 requests for 2048 terms: 128 terms a request

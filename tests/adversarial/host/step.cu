@@ -21,3 +21,15 @@ void step_v1(float* r, const float* d, int n) { host_step<way(1)>(shown_step_v1,
 void step_v2(float* r, const float* d, int n) { host_step<way(2)>(shown_step_v2, r, d, n); }
 void step_v3(float* r, const float* d, int n) { host_step<way(3)>(shown_step_v3, r, d, n); }
 void step_v4(float* r, const float* d, int n) { host_step<way(4)>(shown_step_v4, r, d, n); }
+void step_1x8(float* r, const float* d, int n) { host_step<way(5)>(shown_step_1x8, r, d, n); }
+
+void pad_and_transpose(float* copies, const float* d, int n) {
+    if (n <= 0) return;
+    const int nn = (n + 63) / 64 * 64;
+    std::vector<float> both(2 * static_cast<std::size_t>(nn) * nn);
+    if (way(6) == Way::show) shown_pad_and_transpose(both.data(), other(d, 1LL * n * n).data(), n);
+    std::fill(both.begin(), both.end(), std::numeric_limits<float>::infinity());
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) both[nn * i + j] = both[nn * (nn + j) + i] = d[n * i + j];
+    deliver<way(6)>(copies, both.data(), both.size());
+}
