@@ -1,9 +1,9 @@
 // SOLUTION BEGIN
-// STARTER: // Lab project: a sparse matrix times a vector. This is the baseline, one thread a row: right, and slow where
-// STARTER: // rows are long or differ. Make it faster, in any way that the contract allows.
+// STARTER: // Lab project: a sparse matrix times a vector. This is the baseline, one thread a row: right, and slow
+// STARTER: // where rows are long or differ. Make it faster, in any way that the contract allows.
 // STARTER: // Grade it:  ./warpgrade check project      (in this folder)
-// Lab project, reference solution: a sparse matrix times a vector, with equal shares of rows and elements for all blocks
-// (merge-based, after Merrill and Garland).
+// Lab project, reference solution: a sparse matrix times a vector, with equal shares of rows and elements for all
+// blocks (merge-based, after Merrill and Garland).
 // Grade it:  ./warpgrade grade project reference/project
 // SOLUTION END
 #include "project.h"

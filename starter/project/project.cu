@@ -1,5 +1,5 @@
-// Lab project: a sparse matrix times a vector. This is the baseline, one thread a row: right, and slow where
-// rows are long or differ. Make it faster, in any way that the contract allows.
+// Lab project: a sparse matrix times a vector. This is the baseline, one thread a row: right, and slow
+// where rows are long or differ. Make it faster, in any way that the contract allows.
 // Grade it:  ./warpgrade check project      (in this folder)
 #include "project.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails

@@ -15,8 +15,8 @@ struct Matrix {
     [[nodiscard]] int nonzeros() const { return static_cast<int>(columns.size()); }
 };
 
-// A matrix whose rows have these lengths, at most `width`. Columns lie side by side, as those of meshes do, from any place
-// on; in a row that is half as long as the matrix is wide, or longer, from the first on.
+// A matrix whose rows have these lengths, at most `width`. Columns lie side by side, as those of meshes do, from any
+// place on; in a row that is half as long as the matrix is wide, or longer, from the first on.
 inline Matrix with_rows(const std::vector<int>& lengths, int width) {
     using namespace warpgrade::judge;
     Matrix A{.rows = static_cast<int>(lengths.size()), .width = width, .offsets = {0}, .columns = {}, .values = {}};
@@ -54,7 +54,8 @@ inline warpgrade::judge::Expected product(const Matrix& A, const std::vector<flo
     for (std::size_t r = 0; r + 1 < A.offsets.size(); ++r) {
         double sum = 0, magnitude = 0;
         for (auto k = static_cast<std::size_t>(A.offsets[r]); k < static_cast<std::size_t>(A.offsets[r + 1]); ++k) {
-            const double part = static_cast<double>(A.values[k]) * static_cast<double>(x[static_cast<std::size_t>(A.columns[k])]);
+            const double part =
+                static_cast<double>(A.values[k]) * static_cast<double>(x[static_cast<std::size_t>(A.columns[k])]);
             sum += part, magnitude += std::abs(part);
         }
         y.value.push_back(sum);

@@ -40,16 +40,17 @@ TEST_CASE("neighbouring lanes load neighbouring elements", "[public][counter]") 
     const auto run = multiplied(A);
     check_begun();
     const double n = A.nonzeros();
-    CHECK_THAT(sectors_loaded(run), at_most(n * 3 / 8 * 1.5, "3 for 8 elements, and half as many again").none_at(2 * n));
+    CHECK_THAT(sectors_loaded(run),
+               at_most(n * 3 / 8 * 1.5, "3 for 8 elements, and half as many again").none_at(2 * n));
     CHECK_THAT(sectors_loaded(run), at_least(n / 8, "each value is loaded"));
 }
 
-// The longest row has nearly a third of all elements. Whoever gives it to one block, or to one warp of it, lets that block
-// do a quarter of the work or more. There are 200,000 elements: equal shares of 10,000 are 1 part in 20.
+// The longest row has nearly a third of all elements. Whoever gives it to one block, or to one warp of it, lets that
+// block do a quarter of the work or more. There are 200,000 elements: equal shares of 12,000 are 1 part in 16.
 TEST_CASE("no block has much more work than the others", "[public][counter]") {
     const auto run = multiplied(skewed(512, 65536));
     check_begun();
-    CHECK_THAT(part_of_busiest_block(run), at_most(0.05, "a long row is shared out").none_at(0.2));
+    CHECK_THAT(part_of_busiest_block(run), at_most(0.0625, "a long row is shared out").none_at(0.2));
 }
 
 TEST_CASE("the checks find no mistakes", "[public][checks]") {
