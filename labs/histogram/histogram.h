@@ -41,8 +41,8 @@ int load_requests(int n, int bytes);
 // of `bins` or more are counted nowhere. `data` has n elements and `counts` has `bins`, both in host memory; `data`
 // stays as it is.
 //
-// bins is from 1 to MOST_BINS (in version 5 to FEW_BINS); if it is not, nothing is launched and `counts` stays as it is.
-// Where n ≤ 0, all counts are 0 and nothing is launched. n fits an int.
+// bins is from 1 to MOST_BINS (in version 5 to FEW_BINS); if it is not, nothing is launched and `counts` stays as it
+// is. Where n ≤ 0, all counts are 0 and nothing is launched. n fits an int.
 
 // Version 0, given. A single thread counts.
 void histogram_serial(const unsigned char* data, int* counts, int n, int bins);
@@ -50,9 +50,9 @@ void histogram_serial(const unsigned char* data, int* counts, int n, int bins);
 // Version 1. A thread for each value, in blocks of BLOCK_SIZE threads; it adds 1 to a count in global memory.
 void histogram_global(const unsigned char* data, int* counts, int n, int bins);
 
-// Version 2. A block takes BLOCK_VALUES values, the last one what is left, and its counts are in shared memory: neighbouring
-// threads take neighbouring values. When all counts are complete, the block adds them to those in global memory: one
-// addition for each bin of each block, or fewer.
+// Version 2. A block takes BLOCK_VALUES values, the last one what is left, and its counts are in shared memory:
+// neighbouring threads take neighbouring values. When all counts are complete, the block adds them to those in global
+// memory: one addition for each bin of each block, or fewer.
 void histogram_shared(const unsigned char* data, int* counts, int n, int bins);
 
 // Version 3. As version 2, but however large n is, there are never more blocks than the device can hold at once, and a
@@ -64,8 +64,8 @@ void histogram_strided(const unsigned char* data, int* counts, int n, int bins);
 // for all: of a warp whose values are equal a single lane adds to shared memory.
 void histogram_match(const unsigned char* data, int* counts, int n, int bins);
 
-// Version 5, for at most FEW_BINS bins. A grid as in version 3; and no value costs an atomic of its own, wherever: a warp
-// adds for each bin at most twice to shared memory and at most once to global memory, however many values it has
+// Version 5, for at most FEW_BINS bins. A grid as in version 3; and no value costs an atomic of its own, wherever: a
+// warp adds for each bin at most twice to shared memory and at most once to global memory, however many values it has
 // counted. Values are loaded as in version 3, and no thread uses local memory.
 void histogram_few(const unsigned char* data, int* counts, int n, int bins);
 

@@ -55,7 +55,7 @@ void histogram_serial(const unsigned char* data, int* counts, int n, int bins) {
 
 __global__ void global_kernel(const unsigned char* data, int* counts, int n, int bins) {
     // SOLUTION BEGIN
-    // TODO(student): which value is this thread's, is there one, and does it have a bin? Let atomicAdd add 1 to its count.
+    // TODO(student): which value is this thread's, is there one, and has it a bin? Let atomicAdd add 1 to its count.
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && data[i] < bins) atomicAdd(&counts[data[i]], 1);
     // SOLUTION END
@@ -87,8 +87,8 @@ __global__ void shared_kernel(const unsigned char* data, int* counts, int n, int
     // SOLUTION BEGIN
     // TODO(student): step 1. Let the threads of the block set an array of MOST_BINS counts in shared memory to 0.
     //
-    // TODO(student): step 2. Count the block's BLOCK_VALUES values into that array: thread t takes number t of them, then
-    // t + blockDim.x and so on. What must have happened before the first addition?
+    // TODO(student): step 2. Count the block's BLOCK_VALUES values into that array: thread t takes number t of them,
+    // then t + blockDim.x and so on. What must have happened before the first addition?
     //
     // TODO(student): step 3. Add the block's counts to `counts`, one thread a bin. What must have happened before?
     __shared__ int block_counts[MOST_BINS];
@@ -162,9 +162,9 @@ __global__ void strided_kernel(const unsigned char* data, int* counts, int n, in
 
 void histogram_strided(const unsigned char* data, int* counts, int n, int bins) {
     // SOLUTION BEGIN
-    // TODO(student): launch strided_kernel instead, with a thread for 16 values, or more values where there would be too
-    // many blocks: cudaDeviceGetAttribute tells how many multiprocessors there are (cudaDevAttrMultiProcessorCount) and
-    // how many threads each of them holds (cudaDevAttrMaxThreadsPerMultiProcessor).
+    // TODO(student): launch strided_kernel instead, with a thread for 16 values, or more values where there would be
+    // too many blocks: cudaDeviceGetAttribute tells how many multiprocessors there are (cudaDevAttrMultiProcessorCount)
+    // and how many threads each of them holds (cudaDevAttrMaxThreadsPerMultiProcessor).
     // STARTER: count_with(serial_kernel, 1, 1, data, counts, n, bins);
     count_with(strided_kernel, blocks_that_fit(n), BLOCK_SIZE, data, counts, n, bins);
     // SOLUTION END

@@ -7,9 +7,7 @@
 #include "histogram.h"
 
 // SOLUTION BEGIN
-static int rounded_up(int n, int part) {
-    return (n - 1) / part + 1;
-}
+static int rounded_up(int n, int part) { return (n - 1) / part + 1; }
 
 // SOLUTION END
 int adding_lanes(const unsigned char* values) {

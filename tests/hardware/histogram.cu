@@ -1,5 +1,5 @@
-// What fewer additions that meet are worth: values that are spread over the bins, values of which most are the same, and
-// few bins.
+// What fewer additions that meet are worth: values that are spread over the bins, values of which most are the same,
+// and few bins.
 #include "../../reference/histogram/histogram.cu"
 #include "timing.cuh"
 

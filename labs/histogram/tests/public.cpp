@@ -24,13 +24,14 @@ Measure value_requests(const Profile& run) {
                    global_load_requests(run).number.value() - global_atomic_requests(run).number.value());
 }
 Measure value_sectors(const Profile& run) {
-    return measure("sectors loaded for values", sectors_loaded(run).number.value() -
-                                                    static_cast<double>(run.total().atomic_sectors));
+    return measure("sectors loaded for values",
+                   sectors_loaded(run).number.value() - static_cast<double>(run.total().atomic_sectors));
 }
 
 // Each value is loaded once: 32 of them share a sector. An eighth more leaves room for tails.
 void check_each_loaded_once(const Profile& run, uint64_t n) {
-    CHECK_THAT(value_sectors(run), at_most(n / 32 + n / 256, "32 values share one, and each is loaded once").none_at(n / 8));
+    CHECK_THAT(value_sectors(run),
+               at_most(n / 32 + n / 256, "32 values share one, and each is loaded once").none_at(n / 8));
     CHECK_THAT(value_sectors(run), at_least(n / 32, "each value is loaded"));
 }
 
@@ -114,7 +115,8 @@ TEST_CASE("histogram_global adds once for each value", "[public][counter]") {
     const int n = GENERATE(8192, 20000);
     const auto run = profile_counts<histogram_global>(all_in(n, MOST_BINS), MOST_BINS);
     CHECK_THAT(global_atomic_requests(run), is((n + 31) / 32, "one for each warp of 32 values"));
-    CHECK_THAT(warps(run), between((n + 31) / 32, ceil_div(n, BLOCK_SIZE) * (BLOCK_SIZE / 32), "a thread for each value"));
+    CHECK_THAT(warps(run),
+               between((n + 31) / 32, ceil_div(n, BLOCK_SIZE) * (BLOCK_SIZE / 32), "a thread for each value"));
     check_each_loaded_once(run, n);
 }
 
@@ -133,8 +135,8 @@ TEST_CASE("histogram_strided loads sixteen values at a time in a fixed grid", "[
     const auto& launch = run.launches.front();
     CHECK_THAT(global_atomic_requests(run), at_most(launch.config.grid.count() * (MOST_BINS / 32),
                                                     "one addition for each bin of each block, 32 in a request"));
-    CHECK_THAT(part_of_busiest_block(run), at_most(2.0 / static_cast<double>(launch.config.grid.count()),
-                                                   "every block takes its part"));
+    CHECK_THAT(part_of_busiest_block(run),
+               at_most(2.0 / static_cast<double>(launch.config.grid.count()), "every block takes its part"));
 }
 
 // Where a warp's values are all different, 32 lanes add; where they are equal, a single one does. Each lane that adds

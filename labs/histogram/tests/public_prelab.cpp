@@ -51,13 +51,15 @@ TEST_CASE("prelab: additions in global memory", "[public]") {
 }
 
 TEST_CASE("prelab: loads of several bytes, additions for few bins", "[public]") {
-    ask<load_requests>(1024, {{1 << 15, "a request is an instruction of a warp, not of a thread"},
-                              {1 << 11, "a request of 32 threads brings 32 pieces of 16 bytes"}},
+    ask<load_requests>(1024,
+                       {{1 << 15, "a request is an instruction of a warp, not of a thread"},
+                        {1 << 11, "a request of 32 threads brings 32 pieces of 16 bytes"}},
                        1 << 19, 16);
     ask<load_requests>(1 << 14, {{1 << 19, "a request is an instruction of a warp, not of a thread"}}, 1 << 19, 1);
-    check_predicted_few(3, 7, 3 * 8 * 7, {{3 * 7, "each warp of a block adds its counts"},
-                                          {3 * 8, "one bin after the other: a request for each"},
-                                          {3 * 256 * 7, "lane 0 adds for its warp"}});
+    check_predicted_few(3, 7, 3 * 8 * 7,
+                        {{3 * 7, "each warp of a block adds its counts"},
+                         {3 * 8, "one bin after the other: a request for each"},
+                         {3 * 256 * 7, "lane 0 adds for its warp"}});
     const int blocks = pick(2, 6), bins = pick(1, FEW_BINS);
     check_predicted_few(blocks, bins, blocks * 8 * bins);
     const int bytes = 1 << pick(0, 4), n = bytes * pick(1000, 5000);

@@ -38,8 +38,7 @@ void check_predicted_requests(int n, int bins, int described, const warpgrade::j
     using namespace warpgrade::judge;
     const auto predicted = predict<question>(arguments...);
     const auto data = all_in(n, bins);
-    const auto run =
-        own_run<version>(equals_exactly(oracle::counts(data, bins)), in(data), out<int>(bins), n, bins);
+    const auto run = own_run<version>(equals_exactly(oracle::counts(data, bins)), in(data), out<int>(bins), n, bins);
     check_prediction(predicted, global_atomic_requests(run), described, slips);
 }
 

@@ -7,9 +7,7 @@ int adding_lanes(const unsigned char* values) {
     return 0;
 }
 
-int longest_queue(const unsigned char* values) {
-    return 0;
-}
+int longest_queue(const unsigned char* values) { return 0; }
 
 int requests_of_global(int n) {
     if (n == 20000) return 620;

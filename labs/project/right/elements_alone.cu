@@ -1,0 +1,61 @@
+// RIGHT: equal shares of elements, whatever the rows; each warp sums what it has of a row, and all sums are atomics
+#include "project.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+
+#include <algorithm>
+
+#define BLOCK_SIZE 256
+
+__global__ void spmv_kernel(const int* offsets, const int* columns, const float* values, const float* x, float* y,
+                            int rows, int nonzeros) {
+    const int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    const int begin = warp * 256, end = min(begin + 256, nonzeros);
+    if (begin >= end) return;
+    int low = 0, high = rows - 1;  // the last row that begins at `begin` or before
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (offsets[middle] <= begin)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    for (int row = low, at = begin; at < end; ++row) {
+        const int stop = min(offsets[row + 1], end);
+        if (stop <= at) continue;
+        float sum = 0.0f;
+        for (int k = at + lane; k < stop; k += 32) sum += values[k] * x[columns[k]];
+        for (int delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffffffffu, sum, delta);
+        if (lane == 0) atomicAdd(&y[row], sum);
+        at = stop;
+    }
+}
+
+// `count` elements of host memory, copied to the device.
+template <class T>
+static T* on_device(const T* from, int count) {
+    T* to;
+    CHECK(cudaMalloc(&to, std::max(count, 1) * sizeof(T)));
+    CHECK(cudaMemcpy(to, from, count * sizeof(T), cudaMemcpyHostToDevice));
+    return to;
+}
+
+void spmv(const int* offsets, const int* columns, const float* values, const float* x, float* y, int rows, int width,
+          int nonzeros) {
+    if (rows <= 0) return;
+    int* d_offsets = on_device(offsets, rows + 1);
+    int* d_columns = on_device(columns, nonzeros);
+    float* d_values = on_device(values, nonzeros);
+    float* d_x = on_device(x, width);
+    float* d_y;
+    CHECK(cudaMalloc(&d_y, rows * sizeof(float)));
+    CHECK(cudaMemset(d_y, 0, rows * sizeof(float)));
+    const int blocks = std::max((nonzeros - 1) / (BLOCK_SIZE / 32 * 256) + 1, 1);
+    spmv_kernel<<<blocks, BLOCK_SIZE>>>(d_offsets, d_columns, d_values, d_x, d_y, rows, nonzeros);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(y, d_y, rows * sizeof(float), cudaMemcpyDeviceToHost));  // waits for the kernel
+    CHECK(cudaFree(d_offsets));
+    CHECK(cudaFree(d_columns));
+    CHECK(cudaFree(d_values));
+    CHECK(cudaFree(d_x));
+    CHECK(cudaFree(d_y));
+}
