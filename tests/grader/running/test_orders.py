@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import corpus
 import pytest
-from test_programs import run
 
 pytestmark = pytest.mark.labs
 
@@ -21,11 +20,3 @@ def test_a_right_program_of_the_corpus_ends_well_in_each_order(order: str) -> No
         if profile.exit_status or found:
             wrong[f"{source.parent.name}/{source.stem}"] = (profile.exit_status, found)
     assert not wrong
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
-def test_a_program_of_the_cuda_core_libraries_is_right_in_each_order(name: str, order: str) -> None:
-    done = run(name, "--order", order)
-    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr

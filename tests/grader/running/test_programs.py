@@ -28,9 +28,10 @@ def run(name: str, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("order", ["forward", "reverse", "interleaved", "ahead"])
 @pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
-def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str) -> None:
-    done = run(name)
+def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str, order: str) -> None:
+    done = run(name, "--order", order)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 
 
