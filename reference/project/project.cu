@@ -38,6 +38,7 @@ __device__ float sum_of_warp(float sum) {
 __global__ void spmv_kernel(const int* offsets, const int* columns, const float* values, const float* x, float* y,
                             int rows, int nonzeros) {
     // SOLUTION BEGIN
+    // TODO(student): this is the baseline. Where do its threads wait for each other, and what do they load?
     // STARTER: const int row = blockIdx.x * blockDim.x + threadIdx.x;
     // STARTER: if (row >= rows) return;
     // STARTER: float sum = 0.0f;
