@@ -52,7 +52,9 @@ def test_wrong_values_fail_there_as_well(lab: Lab) -> None:
     )  # fmt: skip
     assert not [name for name in here if here[name].status == "fail" and there[name].status != "fail"]
     assert not [name for name in here if here[name].status == "pass" and there[name].status != "pass"]
-    assert any(test.status == "fail" for test in here.values())
+    # A starter whose values are right fails because it counts what it always did, which is not told there.
+    right = all("unbegun" in test.signs for test in there.values() if test.status == "fail" and test.kind != "speed")
+    assert right or any(test.status == "fail" for test in here.values())
 
 
 def test_one_device_may_look_and_another_one_time() -> None:
