@@ -2,6 +2,7 @@
 // result does not depend on it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -22,7 +23,7 @@ inline constexpr std::string_view order_names[] = {"forward", "reverse", "interl
 
 // Throws std::invalid_argument that lists the accepted words.
 inline Order parse_order(std::string_view word) {
-    for (std::uint8_t i = 0; i < std::size(order_names); ++i)
+    for (std::size_t i = 0; i < std::size(order_names); ++i)
         if (order_names[i] == word) return static_cast<Order>(i);
     throw std::invalid_argument("unknown order '" + std::string(word) +
                                 "'; use forward, reverse, interleaved or ahead");

@@ -163,12 +163,12 @@ int main(int argc, char** argv) {
                      error ? cudaGetErrorString(error) : "none found");
         return 2;
     }
-    char path[4096] = {};
-    if (readlink("/proc/self/exe", path, sizeof path - 8) < 0) return 2;
-    std::strcat(path, ".calls");
-    std::FILE* const file = std::fopen(path, "rb");
+    char own[4096] = {};
+    if (readlink("/proc/self/exe", own, sizeof own - 1) < 0) return 2;
+    const std::string path = std::string(own) + ".calls";
+    std::FILE* const file = std::fopen(path.c_str(), "rb");
     if (!file) {
-        std::perror(path);
+        std::perror(path.c_str());
         return 2;
     }
     bool all_return = true;
