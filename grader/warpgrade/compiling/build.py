@@ -61,7 +61,8 @@ class _Phase:
     units: frozenset[str]
 
 
-_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o", frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"}))
+UNITS = frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"})  # ends of the names of files that become objects
+_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o", UNITS)
 _DEVICE_CODE = _Phase("-ptx", "compute_{arch}", ".ptx", frozenset({".cu"}))
 
 

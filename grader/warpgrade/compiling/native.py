@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from warpgrade.compiling.build import UNITS
 from warpgrade.compiling.toolchain import HOST_LINES, Compilers
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.device import machine_gpus
@@ -17,7 +18,6 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
 
-_UNITS = (".cu", ".c", ".cc", ".cpp", ".cxx")
 CALLS = ".calls"  # after the program's name: where it finds the calls
 
 
@@ -31,7 +31,7 @@ def build(
     all_files = {**{path.name: path.read_bytes() for path in lab.given}, **files}
     for name, content in all_files.items():
         (sources / name).write_bytes(content)
-    units = [str(sources / name) for name in all_files if name.endswith(_UNITS)]
+    units = [str(sources / name) for name in all_files if Path(name).suffix in UNITS]
     device_flags = ["-G", "-O0"] if debug else ["-lineinfo", "-O3"]
     runtime = [] if any("cudart" in word for word in words) else ["-cudart", "static"]
     arch = ["native"] if machine_gpus() else [f"sm_{architecture}"]

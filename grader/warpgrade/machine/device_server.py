@@ -42,7 +42,7 @@ class ServerPlan:
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
     checks: str = "all"  # or "none", or some of race,init,sync,advice
-    order: str = "forward"  # of blocks and warps: or "reverse", or "interleaved"
+    order: str = "forward"  # of blocks and warps: or "reverse", "interleaved", "ahead"
     traced: bool = False  # record some warps' accesses
     sample: int = 0  # run no more blocks of a launch; 0: all
 

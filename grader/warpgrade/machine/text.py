@@ -124,6 +124,11 @@ def timestamp(moment: datetime) -> str:
     return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
 
+def counted(count: int, what: str, several: str = "") -> str:
+    """Return `1 block` or `2,000 blocks`; several: the plural where it is not made with an s."""
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
 def number(value: float, digits: int = 1) -> str:
     """Return 20 for 20.0 and 8.3 for 8.27."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".") if "." in f"{value:.{digits}f}" else f"{value:.{digits}f}"

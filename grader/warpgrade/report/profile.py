@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.machine.text import clean, number
+from warpgrade.machine.text import clean, counted, number
 from warpgrade.report import costs
 from warpgrade.running.profile import Counters, Kernel, Profile, Shape
 
@@ -67,8 +67,8 @@ def sample_note(profile: Profile) -> str:
         return ""
     some, every = sum(one.launches for one in samples), sum(kernel.launches for kernel in profile.kernels)
     return (
-        f"sampled: {some:,} of {_count(every, 'launch', 'launches')} ran only some of their blocks. Their counters and "
-        "times are scaled; what the program computes is incomplete, and findings may follow from that"
+        f"sampled: {some:,} of {counted(every, 'launch', 'launches')} ran only some of their blocks. Their counters "
+        "and times are scaled; what the program computes is incomplete, and findings may follow from that"
     )
 
 
@@ -109,7 +109,7 @@ def _overview(profile: Profile, width: int) -> Table:
     for way, name in _MIGRATION_NAMES.items():
         if moved := profile.migrations.get(way):
             least = "" if profile.migrations_complete else "at least "
-            size = f"  {least}{_bytes(moved.bytes)}, {_count(moved.pages, 'page')}"
+            size = f"  {least}{_bytes(moved.bytes)}, {counted(moved.pages, 'page')}"
             table.add_row(Text.assemble(name, (size, "dim")), "", "", "")
     table.add_row(Text("total, with overlap", style="dim"), "", time(profile.clock_ns), "")
     if (copies := costs.copies_share(profile)) >= costs.MIN_SHARE:
@@ -150,7 +150,7 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     c = kernel.counters
     count = c.get
     if one := kernel.sample:
-        yield "sampled", f"{one.blocks_run:,} of {_count(one.blocks, 'block')} ran: numbers are scaled"
+        yield "sampled", f"{one.blocks_run:,} of {counted(one.blocks, 'block')} ran: numbers are scaled"
     lanes = _ratio(count("thread_inst_executed", 0), count("inst_executed", 0))
     yield "instructions", f"{count('inst_executed', 0):,} warp instructions; {lanes} of {_WARP} lanes active"
     for title, prefix in (
@@ -165,19 +165,19 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     ):
         if requests := count(f"{prefix}_requests", 0):
             sectors = count(f"{prefix}_sectors", 0)
-            told = f"{_count(requests, 'request')}, {_count(sectors, 'sector')}"
+            told = f"{counted(requests, 'request')}, {counted(sectors, 'sector')}"
             yield title, f"{told}: {_ratio(sectors, requests)} per request"
     for title, prefix in (("shared loads", "shared_load"), ("shared stores", "shared_store")):
         if requests := count(f"{prefix}_requests", 0):
             conflicts = count(f"{prefix}_bank_conflicts", 0)
-            told = _count(conflicts, "bank conflict") if conflicts else "no bank conflicts"
-            wavefronts = _count(count(f"{prefix}_wavefronts", 0), "wavefront")
-            yield title, f"{_count(requests, 'request')}, {wavefronts}: {told}"
+            told = counted(conflicts, "bank conflict") if conflicts else "no bank conflicts"
+            wavefronts = counted(count(f"{prefix}_wavefronts", 0), "wavefront")
+            yield title, f"{counted(requests, 'request')}, {wavefronts}: {told}"
     if requests := count("constant_load_requests", 0):
         words = count("constant_load_wavefronts", 0)
-        yield "constant loads", f"{_count(requests, 'request')}: {_ratio(words, requests)} different words per request"
+        yield "constant loads", f"{counted(requests, 'request')}: {_ratio(words, requests)} different words per request"
     if requests := count("shared_atomic_requests", 0):
-        yield "shared atomics", _count(requests, "request")
+        yield "shared atomics", counted(requests, "request")
     yield from _cache_facts(c)
     if branches := count("branches", 0):
         divergent = count("divergent_branches", 0)
@@ -202,10 +202,6 @@ def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:
     read, written = (32 * c.get(f"dram_{way}_sectors", 0) for way in ("read", "write"))
     if read or written:
         yield "device memory", f"{_bytes(read)} read, {_bytes(written)} written back"
-
-
-def _count(number: int, what: str, several: str = "") -> str:
-    return f"{number:,} {what if number == 1 else several or what + 's'}"
 
 
 def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:

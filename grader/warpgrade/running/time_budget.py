@@ -12,7 +12,7 @@ import msgspec
 
 from warpgrade.machine.launch_progress import LaunchProgress, ProgressPage
 from warpgrade.machine.progress import duration
-from warpgrade.machine.text import number
+from warpgrade.machine.text import counted, number
 
 EXIT_STATUS = 124  # as that of timeout(1)
 _FIRST_NEWS_SECONDS = 10.0  # then after twice the time, again and again
@@ -36,10 +36,10 @@ def describe(progress: LaunchProgress | Stopped, seconds: float) -> str:
     if not progress.launches:
         return "it has not launched a kernel yet"
     if not progress.running:
-        return f"no kernel was running; it has made {_count(progress.launches, 'launch', 'launches')}"
+        return f"no kernel was running; it has made {counted(progress.launches, 'launch', 'launches')}"
     done, blocks = min(progress.blocks_done, progress.blocks), progress.blocks
-    told = f"launch {progress.launches:,} has run {done:,} of {_count(blocks, 'block')} ({_percent(done, blocks)})"
-    told += f" and {_count(progress.instructions, 'warp instruction')}"
+    told = f"launch {progress.launches:,} has run {done:,} of {counted(blocks, 'block')} ({_percent(done, blocks)})"
+    told += f" and {counted(progress.instructions, 'warp instruction')}"
     return told + (f"; the rest takes about {duration(seconds / done * (blocks - done))}" if 0 < done < blocks else "")
 
 
@@ -63,10 +63,6 @@ def advise(stopped: Stopped) -> str:
 def _percent(part: int, whole: int) -> str:
     share = 100 * part / max(whole, 1)
     return f"{number(share) if share >= 1 or not part else f'{share:.1g}'} %"
-
-
-def _count(count: int, what: str, several: str = "") -> str:
-    return f"{count:,} {what if count == 1 else several or what + 's'}"
 
 
 class Watch:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from warpgrade.findings.accesses import WARP, Access
+from warpgrade.machine.text import counted
 from warpgrade.report.html import svg
 from warpgrade.report.html.elements import tag
 
@@ -51,7 +52,7 @@ def _sectors(
         parts += [svg.box(*boxes[each], "line") for each in whole]
     moved, used = access.units * _SECTOR_BYTES, len(cells) * access.bytes
     verb = "fetched" if access.kind == "load" else "written" if access.kind == "store" else "updated"
-    words = f"{_count(access.units, 'sector')} {verb}: {moved:,} bytes, {used:,} of them used"
+    words = f"{counted(access.units, 'sector')} {verb}: {moved:,} bytes, {used:,} of them used"
     return parts, len(rows) * high, words + _active(lanes)
 
 
@@ -107,11 +108,11 @@ def _banks(lanes: Sequence[tuple[int, int]], access: Access) -> tuple[list[Marku
                 "conflict" if bank in bad else "bar")
         for bank, bar in enumerate(bars) if bar
     ]  # fmt: skip
-    told = f"{_count(access.units, 'wavefront')}, " + (
+    told = f"{counted(access.units, 'wavefront')}, " + (
         f"{access.conflicts:,} of them for bank conflicts" if access.conflicts else "no bank conflict"
     )
     if broadcast:
-        told += f"; {_count(broadcast, 'word')} for several lanes at once"
+        told += f"; {counted(broadcast, 'word')} for several lanes at once"
     return parts, bottom + 4 + max(12, *bars), told + _active(lanes)
 
 
@@ -127,10 +128,6 @@ def _group(pairs: Iterable[tuple[int, int]]) -> Mapping[int, list[int]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _active(lanes: Sequence[tuple[int, int]]) -> str:
