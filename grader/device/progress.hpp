@@ -1,5 +1,5 @@
 // How far a device is with a launch, in memory that another process may share: the device server answers nobody while a
-// kernel runs. grader/warpgrade/running/progress.py reads the same fields in this order.
+// kernel runs. grader/warpgrade/machine/launch_progress.py reads the same fields in this order.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,9 @@
 // The calls of the submission's functions, with what goes in and what comes back, for a program that makes them again
-// on a real GPU (grader/native).
+// on a real GPU (grader/worker/native_main.cpp).
 #pragma once
 
 #include <cstdint>
 #include <fstream>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -97,10 +97,6 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
     return {values.begin(), values.end()};
 }
 
-}  // namespace detail
-
-namespace detail {
-
 // Holds what the submission gives against what is expected: its output `got`, and what comes in its place in other
 // orders of blocks and warps. `compare` returns the Differences of a vector.
 template <class T, class Compare>

@@ -26,9 +26,8 @@ namespace {
 using namespace warpgrade;
 
 constexpr const char* nothing_counts =
-    "This is a program for debuggers and profilers. Nothing that it does counts: `warpgrade check` and `warpgrade "
-    "grade` "
-    "run your functions in their own way.";
+    "This is a program for debuggers and profilers. Nothing that it does counts: `warpgrade check` and "
+    "`warpgrade grade` run your functions in their own way.";
 constexpr std::uint64_t max_arena_bytes = std::uint64_t{1} << 31, max_name_bytes = 1 << 12;
 
 struct Recorded {

@@ -118,8 +118,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t number) con
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
     block.watch.divergence_reported = false;
-    const bool lanes_apart =
-        (limits.order == device::Order::reverse || limits.order == device::Order::ahead) && !code.needs_whole_warps;
+    const bool lanes_apart = limits.runs_backwards() && !code.needs_whole_warps;
     for (std::uint32_t i = 0; i < warps; ++i) {
         Warp& w = block.warps[i];
         std::byte* registers = block.storage.get() + i * warp_bytes;

@@ -107,8 +107,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
 // Devices start blocks in the order of their numbers, as many as fit. Code may rely on that when a block waits for an
 // earlier one, so that another order concerns only blocks that are on the device together.
 std::uint64_t Grid::block_to_start(std::uint64_t started) const {
-    const device::Order order = launch_.limits.order;
-    if (order != device::Order::reverse && order != device::Order::ahead) return started;
+    if (!launch_.limits.runs_backwards()) return started;
     const std::uint64_t resident = std::max<std::uint64_t>(launch_.limits.resident_blocks, 1);
     const std::uint64_t first = started / resident * resident;
     const std::uint64_t end = std::min<std::uint64_t>(first + resident, launch_.blocks);
@@ -272,9 +271,7 @@ LaunchResult Grid::run() {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
         // Blocks that do not communicate run one by one.
-        const device::Order order = launch_.limits.order;
-        const bool together =
-            code.synchronises_globally || order == device::Order::interleaved || order == device::Order::ahead;
+        const bool together = code.synchronises_globally || launch_.limits.runs_together();
         run_in_turns(executors_[0], together ? launch_.limits.resident_blocks : 1);
     }
     launch_.progress.running = 0;

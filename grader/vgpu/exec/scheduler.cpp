@@ -303,9 +303,8 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
 }
 
 bool run_block(Executor& e, BlockState& block) {
-    const Order order = e.launch->limits.order;
-    const bool backwards = order == Order::reverse || order == Order::ahead;
-    const bool in_turns = order == Order::interleaved || (order == Order::ahead && !is_ahead(e, block));
+    const bool backwards = e.launch->limits.runs_backwards();
+    const bool in_turns = e.launch->limits.runs_together() && !is_ahead(e, block);
     const std::size_t warps = block.warps.size();
     while (block.warps_done < warps) {
         bool ran = false, spinning = false;

@@ -39,6 +39,15 @@ struct LaunchLimits {
     bool trace_accesses = false;                        // record the accesses of some warps (access_log.hpp)
     std::uint64_t sample_blocks = 0;       // run no more of the grid's blocks, and scale what is counted; 0: all
     device::Progress* progress = nullptr;  // where to tell how far the launch is
+
+    // What the orders have in common (device/order.hpp): the last block and warp come first, and lanes run apart …
+    [[nodiscard]] bool runs_backwards() const {
+        return order == device::Order::reverse || order == device::Order::ahead;
+    }
+    // … and blocks run together, though they do not communicate.
+    [[nodiscard]] bool runs_together() const {
+        return order == device::Order::interleaved || order == device::Order::ahead;
+    }
 };
 
 class Launch {
