@@ -8,7 +8,10 @@
 namespace warpgrade::vgpu {
 namespace {
 constexpr std::uint64_t page_bytes = 4096, word_bytes = LastWriter::word_bytes;
-}
+// Memory moves in pieces: what host code wrote between two bytes that were read, not further apart than this, counts as
+// read. A kernel that gathers reads single elements, and where they lie in an input shows only in between.
+constexpr std::uint64_t max_unread = 64 << 10;
+}  // namespace
 
 HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes)
     : shared_(std::move(shared)), own_(own), bytes_(bytes), changed_(bytes), loaded_(bytes) {}
@@ -77,9 +80,12 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
                 continue;
             }
             const std::uint64_t first = at;
-            while (at < bytes_ && changed_.all(at, 1) && loaded_.all(at, 1)) ++at;
-            runs.emplace_back(first, std::vector<std::byte>(own_ + first, own_ + at));
-            changed_.undefine(first, at - first);
+            std::uint64_t end = first + 1;
+            for (; at < bytes_ && at < end + max_unread && changed_.all(at, 1); ++at)
+                if (loaded_.all(at, 1)) end = at + 1;
+            more |= at > end;
+            runs.emplace_back(first, std::vector<std::byte>(own_ + first, own_ + end));
+            changed_.undefine(first, end - first);
         }
         pending_ = more;
     }

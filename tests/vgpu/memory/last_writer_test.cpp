@@ -2,6 +2,8 @@
 // memory that it maps: the device sees it as it was when the operation began.
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "judge/catch.hpp"
 #include "vgpu/machine.hpp"
 
@@ -119,6 +121,26 @@ TEST_CASE("a launch that runs again serially leaves the writers of a serial run"
         seen.push_back(writers(m, d.address, 20000));
     }
     CHECK(seen[0] == seen[1]);
+}
+
+// Reads elements 0, stride, 2 * stride, … of memory that host code has filled.
+TEST_CASE("what host code wrote between elements that a kernel reads goes up with them, if they are not far apart") {
+    auto m = watched();
+    Mapped from(m, 31 * 20'000 + 1), to(m, 32);
+    const auto fill = [&](int value) { std::fill_n(from.data, from.buffer.size, value); };
+    const auto used = [&](int stride) {
+        m.launch("load_strided", {1, 1, 1}, {32, 1, 1}, from.buffer, to.buffer, stride);
+        std::vector<std::size_t> bytes;
+        for (const auto& one : m.gpu->analysis()->take_host_data()) bytes.push_back(one.bytes.size());
+        return bytes;
+    };
+    fill(1);
+    CHECK(used(8) == std::vector<std::size_t>{4 * (31 * 8 + 1)});
+    CHECK(used(4).empty());  // all of it went up already
+    fill(2);
+    CHECK(used(1000) == std::vector<std::size_t>{4 * (31 * 1000 + 1)});
+    fill(3);
+    CHECK(used(20'000) == std::vector<std::size_t>(32, 4));  // 80,000 bytes apart
 }
 
 TEST_CASE("memory that host code maps: kernels see it as it was, and give back what they wrote") {
