@@ -94,10 +94,10 @@ Result run_on_fake(const std::string& program, const std::string& check) {
     return result;
 }
 
-Result run_on_virtual_gpu(const std::string& program, const std::string& check) {
+Result run_on(const char* device, const std::string& program, const std::string& check) {
     SocketPair control, client;
-    Child server({WG_DEVICE_SERVER, "--device", "vgpu:h100", "--threads", "2", "--instructions", "100000000",
-                  "--client-fd", "4", "--control-fd", "3"},
+    Child server({WG_DEVICE_SERVER, "--device", device, "--threads", "2", "--instructions", "100000000", "--client-fd",
+                  "4", "--control-fd", "3"},
                  {{control.theirs, 3}, {client.theirs, 4}});
     ::close(control.theirs), ::close(client.theirs);
     Result result;
@@ -112,6 +112,10 @@ Result run_on_virtual_gpu(const std::string& program, const std::string& check) 
     }
     CHECK(server.wait().first == 0);
     return result;
+}
+
+Result run_on_virtual_gpu(const std::string& program, const std::string& check) {
+    return run_on("vgpu:h100", program, check);
 }
 
 // What the programs do in several streams, they do in order.
@@ -182,6 +186,28 @@ TEST_CASE("the runtime keeps CUDA's promises (trap 2)") {
     CHECK(result.taken.at("internal_error").is_null());
     CAPTURE(result.taken.at("diagnostics").dump(1));
     CHECK(races_between_streams(result) == 0);
+}
+
+TEST_CASE("on a real GPU too", "[gpu]") {
+    if (Child({WG_DEVICE_SERVER, "--device", "gpu", "--describe"}, {}).wait().first != 0) {
+        std::puts("skipped: no NVIDIA GPU");
+        return;
+    }
+    const auto [program, check] = GENERATE(table<const char*, const char*>(
+        {{WG_RUNTIME_LEGACY, "vecadd"},      {WG_RUNTIME_LEGACY, "symbol"},  {WG_RUNTIME_LEGACY, "reverse"},
+         {WG_RUNTIME_LEGACY, "copies"},      {WG_RUNTIME_LEGACY, "errors"},  {WG_RUNTIME_LEGACY, "fault"},
+         {WG_RUNTIME_LEGACY, "streams"},     {WG_RUNTIME_LEGACY, "queries"}, {WG_RUNTIME_LEGACY, "threads"},
+         {WG_RUNTIME_LEGACY, "reset"},       {WG_RUNTIME_LEGACY, "handles"}, {WG_RUNTIME_LEGACY, "launches"},
+         {WG_RUNTIME_LEGACY, "devices"},     {WG_RUNTIME_LEGACY, "bounds"},  {WG_RUNTIME_LEGACY, "attributes"},
+         {WG_RUNTIME_PER_THREAD, "streams"}, {WG_MEMORY_LEGACY, "managed"},  {WG_MEMORY_LEGACY, "managed structures"},
+         {WG_MEMORY_LEGACY, "advice"},       {WG_MEMORY_LEGACY, "mapped"},   {WG_MEMORY_LEGACY, "registered"},
+         {WG_MEMORY_LEGACY, "volumes"},      {WG_MEMORY_LEGACY, "arrays"},   {WG_MEMORY_LEGACY, "pools"},
+         {WG_MEMORY_LEGACY, "limits"}}));
+    CAPTURE(check, program);
+    const Result result = run_on("gpu", program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
 }
 
 TEST_CASE("attributes agree with each other") {
