@@ -13,9 +13,11 @@
 #include "device/protocol.hpp"
 #include "gpu/device_memory.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/managed_variables.hpp"
 #include "gpu/module.hpp"
 #include "gpu/printed_output.hpp"
 #include "gpu/staging.hpp"
+#include "gpu/timed_launch.hpp"
 #include "gpu/work_times.hpp"
 #include "vgpu/text/words.hpp"
 
@@ -182,6 +184,7 @@ class CudaGpu final : public Device {
     }
     void unload_module(ModuleId module) override {
         synchronize_device();
+        managed_.forget(module);
         modules_.unload(module);
     }
     FunctionId find_function(ModuleId module, std::string_view name) override {
@@ -195,6 +198,10 @@ class CudaGpu final : public Device {
     }
     SymbolInfo find_symbol(ModuleId module, std::string_view name) override {
         return modules_.find_symbol(module, name);
+    }
+
+    HostVisibleMemory share_symbol(ModuleId module, std::string_view name) override {
+        return managed_.share(module, name);
     }
 
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) override;
@@ -278,12 +285,13 @@ class CudaGpu final : public Device {
         return found == events_.end() ? nullptr : found->second;
     }
     // A fault that shows now may be any earlier kernel's.
-    void wait(CUresult result) const {
+    void wait(CUresult result) {
         check(result, last_kernel_.empty()
                           ? "waiting for the device"
                           : fmt::format("kernel '{}', or one that was launched before it", last_kernel_));
+        managed_.carry_to_host();
     }
-    [[nodiscard]] bool done(CUresult result) const {
+    [[nodiscard]] bool done(CUresult result) {
         if (result == CUDA_ERROR_NOT_READY) return false;
         wait(result);
         return true;
@@ -307,6 +315,7 @@ class CudaGpu final : public Device {
     DeviceProperties properties_;
     DeviceMemory memory_;
     Modules modules_;
+    ManagedVariables managed_{memory_, modules_};
     WorkTimes times_;
     Staging staging_{wire::chunk_bytes};
     bool take_stdout_;
@@ -315,44 +324,6 @@ class CudaGpu final : public Device {
     std::map<EventId, CUevent> events_;
     CUstream transfer_stream_ = nullptr, own_stream_ = nullptr;
     std::string last_kernel_;  // readable
-};
-
-// A graph of the kernel between two events, so that the GPU gets all three at once: a host that is interrupted between
-// them would lengthen the kernel's time.
-class TimedLaunch {
-  public:
-    TimedLaunch(const CUDA_KERNEL_NODE_PARAMS& kernel, bool cooperative, const WorkTimes::Events& events) {
-        CUgraphNode start = nullptr, run = nullptr, end = nullptr;
-        check(cuda_.cuGraphCreate(&graph_, 0), "launching");
-        status_ = cuda_.cuGraphAddEventRecordNode(&start, graph_, nullptr, 0, events.start);
-        if (ok()) status_ = cuda_.cuGraphAddKernelNode(&run, graph_, &start, 1, &kernel);
-        if (ok() && cooperative) {
-            CUlaunchAttributeValue value{};
-            value.cooperative = 1;
-            status_ = cuda_.cuGraphKernelNodeSetAttribute(run, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
-        }
-        if (ok()) status_ = cuda_.cuGraphAddEventRecordNode(&end, graph_, &run, 1, events.end);
-        if (ok()) status_ = cuda_.cuGraphInstantiate(&ready_, graph_, 0);
-    }
-    ~TimedLaunch() {
-        if (ready_) cuda_.cuGraphExecDestroy(ready_);  // what runs is destroyed once it has run
-        cuda_.cuGraphDestroy(graph_);
-    }
-    TimedLaunch(const TimedLaunch&) = delete;
-    TimedLaunch& operator=(const TimedLaunch&) = delete;
-
-    CUresult launch(CUstream stream) {
-        if (ok()) status_ = cuda_.cuGraphUpload(ready_, stream);
-        if (ok()) status_ = cuda_.cuGraphLaunch(ready_, stream);
-        return status_;
-    }
-
-  private:
-    [[nodiscard]] bool ok() const { return status_ == CUDA_SUCCESS; }
-    const Driver& cuda_ = driver();
-    CUgraph graph_ = nullptr;
-    CUgraphExec ready_ = nullptr;
-    CUresult status_ = CUDA_SUCCESS;
 };
 
 void CudaGpu::launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) {
@@ -366,26 +337,18 @@ void CudaGpu::launch(FunctionId function, const LaunchConfig& config, std::span<
                                                             config.dynamic_shared_bytes, most));
     const CUstream stream = stream_of(config.stream);
     modules_.allow_dynamic_shared(function, config.dynamic_shared_bytes);
-    std::size_t bytes = kernel.info.param_bytes;
-    std::vector<std::byte> block(params.begin(), params.begin() + static_cast<std::ptrdiff_t>(bytes));
-    void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, block.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                     CU_LAUNCH_PARAM_END};
-    CUDA_KERNEL_NODE_PARAMS node{};
-    node.func = kernel.handle;
-    node.gridDimX = config.grid.x, node.gridDimY = config.grid.y, node.gridDimZ = config.grid.z;
-    node.blockDimX = config.block.x, node.blockDimY = config.block.y, node.blockDimZ = config.block.z;
-    node.sharedMemBytes = static_cast<unsigned>(config.dynamic_shared_bytes);
-    if (bytes > 0) node.extra = extra;
-    const CUresult launched = TimedLaunch(node, config.cooperative, times_.begin(true)).launch(stream);
+    managed_.carry_to_device(kernel.module);
+    const CUresult launched =
+        launch_timed(kernel, config, params.first(kernel.info.param_bytes), stream, times_.begin(true));
     if (launched == CUDA_SUCCESS) {
         last_kernel_ = readable_name(function);
         return;
     }
     times_.cancel();
     if (is_sticky(launched)) wait(launched);
-    const auto& [grid, threads] = std::pair(config.grid, config.block);
+    const auto& [grid, block] = std::pair(config.grid, config.block);
     check(launched, fmt::format("the GPU refuses a grid of {}×{}×{} blocks of {}×{}×{} threads", grid.x, grid.y, grid.z,
-                                threads.x, threads.y, threads.z));
+                                block.x, block.y, block.z));
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ DevicePtr DeviceMemory::allocate(std::uint64_t bytes) {
         throw DeviceError(
             error::memory_allocation,
             fmt::format("out of device memory: {} bytes requested, {} of {} in use", bytes, used_, limit_));
-    const std::uint64_t room = round_up(std::max<std::uint64_t>(bytes, 1), alignment);
+    const std::uint64_t room = round_up(bytes + 1, alignment);  // so that no two touch
     DevicePtr address = take_free(room);
     if (address == 0) {
         grow(room);

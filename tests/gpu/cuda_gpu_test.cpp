@@ -235,20 +235,6 @@ TEST_CASE("an impossible launch is refused, and the context goes on", "[gpu]") {
     CHECK(gpu->function_info(function).registers_per_thread > 0);
 }
 
-TEST_CASE("a kernel's fault shows where the host waits, names the kernel, and ends the context", "[gpu]") {
-    const auto gpu = open_gpu();
-    if (!gpu) return;
-    Program program(*gpu);
-    program.launch("fault", shape(1, 1), DevicePtr{0});
-    const auto first = error_of([&] { gpu->synchronize_device(); });
-    CHECK(first.code == error::illegal_address);
-    CHECK(first.sticky);
-    CHECK_THAT(std::string(first.what()), Contains("'fault'"));
-    CHECK(error_of([&] { gpu->allocate(1, "cudaMalloc"); }).sticky);
-    CHECK(error_of([&] { gpu->finish(); }).sticky);
-    CHECK(gpu->take_launch_times().empty());  // unknown, not zero
-}
-
 TEST_CASE("what kernels print is returned once", "[gpu]") {
     const auto gpu = open_gpu(true);
     if (!gpu) return;
@@ -344,4 +330,19 @@ TEST_CASE("device code that is cut off or is none is refused", "[gpu]") {
     const ModuleId module = gpu->load_module(read_kernels());
     gpu->unload_module(module);
     CHECK(error_of([&] { gpu->unload_module(module); }).code == error::invalid_resource_handle);
+}
+
+// The last one: after a fault, this process can use the GPU no more.
+TEST_CASE("a kernel's fault shows where the host waits, names the kernel, and ends the context", "[gpu]") {
+    const auto gpu = open_gpu();
+    if (!gpu) return;
+    Program program(*gpu);
+    program.launch("fault", shape(1, 1), DevicePtr{0});
+    const auto first = error_of([&] { gpu->synchronize_device(); });
+    CHECK(first.code == error::illegal_address);
+    CHECK(first.sticky);
+    CHECK_THAT(std::string(first.what()), Contains("'fault'"));
+    CHECK(error_of([&] { gpu->allocate(1, "cudaMalloc"); }).sticky);
+    CHECK(error_of([&] { gpu->finish(); }).sticky);
+    CHECK(gpu->take_launch_times().empty());  // unknown, not zero
 }
