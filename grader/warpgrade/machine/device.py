@@ -94,13 +94,16 @@ def kind_of(requested: str) -> Kind:
 
 def hold_device(layout: Layout, target: Device) -> AbstractContextManager[None]:
     """Wait for a real GPU and keep other programs off it, because they would change its times."""
-    if target.repeatable:
-        return nullcontext()
-    return files.hold_lock(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
+    return nullcontext() if target.repeatable else files.hold_lock(lock_file(layout, target))
 
 
-def find_timing_device(layout: Layout) -> Device | None:
-    """Return the GPU on which `auto` times programs, if the machine has one that this installation can use."""
+def lock_file(layout: Layout, target: Device) -> Path:
+    """Return the file whose lock the one program that may time something on the device holds."""
+    return layout.state / "locks" / f"device-{target.spec.replace(':', '-')}"
+
+
+def find_gpu(layout: Layout) -> Device | None:
+    """Return the machine's first GPU, if it has one that this installation can use."""
     if not any(Path(node).exists() for node in _GPU_NODES):
         return None
     try:
