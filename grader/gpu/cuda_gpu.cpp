@@ -17,7 +17,6 @@
 #include "gpu/module.hpp"
 #include "gpu/printed_output.hpp"
 #include "gpu/staging.hpp"
-#include "gpu/timed_launch.hpp"
 #include "gpu/work_times.hpp"
 #include "vgpu/text/words.hpp"
 
@@ -300,14 +299,9 @@ class CudaGpu final : public Device {
         wait(cuda_.cuStreamSynchronize(transfer_stream_));
         std::memcpy(reinterpret_cast<void*>(destination), source.data(), source.size());
     }
-    // Issues a transfer in its stream, between events.
     template <class Issue>
     void timed(const char* what, Issue&& issue) {
-        const WorkTimes::Events events = times_.begin(false);
-        check(cuda_.cuEventRecord(events.start, transfer_stream_), what);
-        const CUresult issued = issue(transfer_stream_);
-        check(cuda_.cuEventRecord(events.end, transfer_stream_), what);
-        check(issued, what);
+        check(times_.run(WorkTimes::Kind::transfer, transfer_stream_, issue), what);
     }
 
     const Driver& cuda_ = driver();
@@ -338,17 +332,31 @@ void CudaGpu::launch(FunctionId function, const LaunchConfig& config, std::span<
     const CUstream stream = stream_of(config.stream);
     modules_.allow_dynamic_shared(function, config.dynamic_shared_bytes);
     managed_.carry_to_device(kernel.module);
-    const CUresult launched =
-        launch_timed(kernel, config, params.first(kernel.info.param_bytes), stream, times_.begin(true));
+    std::size_t bytes = kernel.info.param_bytes;
+    std::vector<std::byte> block(params.begin(), params.begin() + static_cast<std::ptrdiff_t>(bytes));
+    void* list[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, block.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                    CU_LAUNCH_PARAM_END};
+    CUlaunchAttribute cooperative{};
+    cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    cooperative.value.cooperative = 1;
+    CUlaunchConfig launch{};
+    launch.gridDimX = config.grid.x, launch.gridDimY = config.grid.y, launch.gridDimZ = config.grid.z;
+    launch.blockDimX = config.block.x, launch.blockDimY = config.block.y, launch.blockDimZ = config.block.z;
+    launch.sharedMemBytes = static_cast<unsigned>(config.dynamic_shared_bytes);
+    if (config.cooperative) launch.attrs = &cooperative, launch.numAttrs = 1;
+    const auto kind = config.cooperative ? WorkTimes::Kind::cooperative_launch : WorkTimes::Kind::launch;
+    const CUresult launched = times_.run(kind, stream, [&](CUstream into) {
+        launch.hStream = into;
+        return cuda_.cuLaunchKernelEx(&launch, kernel.handle, nullptr, bytes > 0 ? list : nullptr);
+    });
     if (launched == CUDA_SUCCESS) {
         last_kernel_ = readable_name(function);
         return;
     }
-    times_.cancel();
     if (is_sticky(launched)) wait(launched);
-    const auto& [grid, block] = std::pair(config.grid, config.block);
+    const Dim3 &grid = config.grid, &threads = config.block;
     check(launched, fmt::format("the GPU refuses a grid of {}×{}×{} blocks of {}×{}×{} threads", grid.x, grid.y, grid.z,
-                                block.x, block.y, block.z));
+                                threads.x, threads.y, threads.z));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ WorkTimes::WorkTimes(std::uint64_t l2_bytes) : scratch_bytes_(2 * l2_bytes) {
 
 WorkTimes::~WorkTimes() {
     const Driver& cuda = driver();
-    for (const Piece& piece : pieces_) unused_.insert(unused_.end(), {piece.events.start, piece.events.end});
+    for (const Piece& piece : pieces_) unused_.insert(unused_.end(), {piece.start, piece.end});
     for (const CUevent event : unused_) cuda.cuEventDestroy(event);
     cuda.cuEventDestroy(origin_);
     cuda.cuStreamDestroy(stream_);
@@ -43,7 +43,7 @@ void WorkTimes::warm_up() {
     warm_ = true;
 }
 
-WorkTimes::Events WorkTimes::begin(bool launch) {
+WorkTimes::Piece WorkTimes::begin(Kind kind) {
     const Driver& cuda = driver();
     if (!warm_) warm_up();
     if (pieces_.size() >= max_pieces) {
@@ -55,30 +55,61 @@ WorkTimes::Events WorkTimes::begin(bool launch) {
         check(cuda.cuEventCreate(&event, CU_EVENT_DEFAULT), "an event");
         unused_.push_back(event);
     }
-    Events events{unused_.back(), unused_[unused_.size() - 2]};
+    const Piece piece{unused_[unused_.size() - 1], unused_[unused_.size() - 2], kind};
     unused_.resize(unused_.size() - 2);
-    pieces_.push_back({events, launch});
-    return events;
+    return piece;
 }
 
-void WorkTimes::cancel() {
-    const Events events = pieces_.back().events;
-    pieces_.pop_back();
-    unused_.insert(unused_.end(), {events.start, events.end});
+CUresult WorkTimes::run(Kind kind, CUstream stream, const std::function<CUresult(CUstream)>& issue) {
+    const Driver& cuda = driver();
+    const Piece piece = begin(kind);
+    CUresult status = CUDA_SUCCESS;
+    if (kind == Kind::cooperative_launch) {  // which no graph takes
+        status = cuda.cuEventRecord(piece.start, stream);
+        if (status == CUDA_SUCCESS) status = issue(stream);
+        if (status == CUDA_SUCCESS) status = cuda.cuEventRecord(piece.end, stream);
+    } else {
+        status = run_as_graph(piece, stream, issue);
+    }
+    if (status == CUDA_SUCCESS)
+        pieces_.push_back(piece);
+    else
+        unused_.insert(unused_.end(), {piece.start, piece.end});
+    return status;
+}
+
+// The GPU gets a graph as a whole: a host that is interrupted between the work and its events would lengthen the time.
+CUresult WorkTimes::run_as_graph(const Piece& piece, CUstream stream, const std::function<CUresult(CUstream)>& issue) {
+    const Driver& cuda = driver();
+    CUgraph graph = nullptr;
+    CUgraphExec ready = nullptr;
+    CUresult status = cuda.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED);
+    if (status != CUDA_SUCCESS) return status;
+    status = cuda.cuEventRecordWithFlags(piece.start, stream_, CU_EVENT_RECORD_EXTERNAL);
+    if (status == CUDA_SUCCESS) status = issue(stream_);
+    if (status == CUDA_SUCCESS) status = cuda.cuEventRecordWithFlags(piece.end, stream_, CU_EVENT_RECORD_EXTERNAL);
+    const CUresult captured = cuda.cuStreamEndCapture(stream_, &graph);
+    if (status == CUDA_SUCCESS) status = captured;
+    if (status == CUDA_SUCCESS) status = cuda.cuGraphInstantiate(&ready, graph, 0);
+    if (status == CUDA_SUCCESS) status = cuda.cuGraphUpload(ready, stream);
+    if (status == CUDA_SUCCESS) status = cuda.cuGraphLaunch(ready, stream);
+    if (ready) cuda.cuGraphExecDestroy(ready);  // takes effect when it has run
+    if (graph) cuda.cuGraphDestroy(graph);
+    return status;
 }
 
 void WorkTimes::settle() {
     const Driver& cuda = driver();
-    for (const auto& [events, launch] : std::exchange(pieces_, {})) {
-        unused_.insert(unused_.end(), {events.start, events.end});
+    for (const auto& [start, end, kind] : std::exchange(pieces_, {})) {
+        unused_.insert(unused_.end(), {start, end});
         float start_ms = 0, end_ms = 0;
         // After a fault of a kernel no time is known.
-        if (cuda.cuEventElapsedTime(&start_ms, origin_, events.start) != CUDA_SUCCESS ||
-            cuda.cuEventElapsedTime(&end_ms, origin_, events.end) != CUDA_SUCCESS)
+        if (cuda.cuEventElapsedTime(&start_ms, origin_, start) != CUDA_SUCCESS ||
+            cuda.cuEventElapsedTime(&end_ms, origin_, end) != CUDA_SUCCESS)
             continue;
         const Interval when{1e6 * double{start_ms}, 1e6 * double{end_ms}};
         busy_.push_back(when);
-        if (launch) launches_.push_back({when.start_ns, when.end_ns - when.start_ns});
+        if (kind != Kind::transfer) launches_.push_back({when.start_ns, when.end_ns - when.start_ns});
     }
     std::ranges::sort(busy_, {}, &Interval::start_ns);
     std::size_t kept = 0;

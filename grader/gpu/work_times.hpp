@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -14,20 +15,15 @@ namespace warpgrade::gpu {
 
 class WorkTimes {
   public:
-    struct Events {
-        CUevent start = nullptr, end = nullptr;
-    };
-
     WorkTimes(std::uint64_t l2_bytes);
     ~WorkTimes();
     WorkTimes(const WorkTimes&) = delete;
     WorkTimes& operator=(const WorkTimes&) = delete;
 
-    // Events for the next piece of work; the caller records both. Before the first piece since finish(), brings the GPU
-    // to its working clock and empties its L2.
-    Events begin(bool launch);
-    // Takes the events back, of work that could not be issued.
-    void cancel();
+    enum class Kind : std::uint8_t { launch, cooperative_launch, transfer };
+    // Calls issue(stream), which puts one piece of work into the stream that it gets, and runs that in `stream`. Before
+    // the first piece since finish(), brings the GPU to its working clock and empties its L2.
+    CUresult run(Kind kind, CUstream stream, const std::function<CUresult(CUstream)>& issue);
 
     // The GPU is idle. Returns the time since the last call in which it worked: overlapping work counts once.
     double finish();
@@ -35,12 +31,14 @@ class WorkTimes {
 
   private:
     struct Piece {
-        Events events;
-        bool launch;
+        CUevent start = nullptr, end = nullptr;
+        Kind kind = Kind::transfer;
     };
     struct Interval {
         double start_ns, end_ns;
     };
+    Piece begin(Kind kind);
+    CUresult run_as_graph(const Piece& piece, CUstream stream, const std::function<CUresult(CUstream)>& issue);
     void settle();
     void warm_up();
 

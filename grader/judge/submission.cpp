@@ -24,7 +24,7 @@
 namespace warpgrade::judge {
 namespace {
 
-constexpr unsigned max_timed_calls = 5;
+constexpr unsigned max_timed_calls = 15;
 
 const std::string& executable_of(Program::Role role) {
     const auto& options = context().options;

@@ -24,12 +24,6 @@ bool is_same_launch(const device::LaunchRecord& one, const device::LaunchRecord&
                             a.dynamic_shared_bytes == b.dynamic_shared_bytes);
 }
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
 // The place of each timed launch among the launches of the analysed call; none if that launched something else.
 std::optional<std::vector<device::LaunchRecord*>> match(Profile& profile,
                                                         const std::vector<device::LaunchRecord>& timed,
@@ -120,9 +114,9 @@ void take_times(const CallSpec& spec, CallResult& result, std::span<const CallRe
     for (std::size_t i = 0; i < places.size(); ++i) {
         places[i]->start_ns = timed.back().profile.launches[i].start_ns;
         places[i]->duration_ns.reset();
-        if (durations_ns[i].size() == timed.size()) places[i]->duration_ns = median(durations_ns[i]);
+        if (durations_ns[i].size() == timed.size()) places[i]->duration_ns = std::ranges::min(durations_ns[i]);
     }
-    result.profile.time_ns = median(call_ns);
+    result.profile.time_ns = std::ranges::min(call_ns);
 }
 
 }  // namespace warpgrade::judge

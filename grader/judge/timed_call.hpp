@@ -20,7 +20,8 @@ class LockedFile {
     device::Descriptor file_;
 };
 
-// `timed` are calls with the same inputs; of each time, the median counts. `same_device`: the two devices have equally
+// `timed` are calls with the same inputs; of each time the least counts, since whatever disturbs a GPU
+// takes time. `same_device`: the two devices have equally
 // many multiprocessors, so that grids must be equal too. Throws SubmissionFailure if the kernels or, of a submission,
 // the results differ.
 void take_times(const CallSpec& spec, CallResult& result, std::span<const CallResult> timed, bool same_device,
