@@ -211,9 +211,10 @@ class CudaGpu final : public Device {
             check(cuda_.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                       &blocks, modules_.kernel(function).handle, static_cast<int>(block_threads), dynamic_shared_bytes),
                   "occupancy");
-        const double warps = blocks * ((block_threads + properties_.warp_size - 1) / properties_.warp_size);
-        const double most = properties_.max_threads_per_multi_processor / properties_.warp_size;
-        return {static_cast<std::uint32_t>(blocks), warps / most, 0, ""};
+        const auto resident = static_cast<std::uint32_t>(blocks);
+        const std::uint32_t warps = resident * ((block_threads + properties_.warp_size - 1) / properties_.warp_size);
+        const std::uint32_t most = properties_.max_threads_per_multi_processor / properties_.warp_size;
+        return {resident, static_cast<double>(warps) / most, 0, ""};
     }
     PrintedText take_output() override { return output_ ? output_->take() : PrintedText{}; }
     std::uint64_t set_limit(Limit limit, std::uint64_t bytes) override {
