@@ -82,6 +82,13 @@ _with_formats = functools.partial(with_formats, "result")
 @_OPTIONS
 @click.option("--public", is_flag=True, help="Run the public tests only, as `check` does.")
 @click.option("--show-hidden", is_flag=True, help="Also show what hidden tests found; not for students' eyes.")
+@click.option(
+    "--time-on",
+    "timing_device",
+    default="",
+    metavar="gpu[:N]",
+    help="Time speed tests there; times vary from run to run.",
+)
 def grade_command(lab_name: str, path: Path, public: bool, **given: Any) -> int:
     """Grade one submission: a folder, an archive or a file."""
     layout = paths.find_layout()

@@ -100,7 +100,7 @@ def grade(
     submission = _with_note_of(from_starter, submission)
     files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
-    timed_on = timing.find(layout, options.device, options.timing_device, items)
+    timed_on = timing.find(layout, options.timing_device)
     confined.begin()
     shared, programs = _builder(layout, lab, options, target, say, timed_on)
     limits = lab.file.limits

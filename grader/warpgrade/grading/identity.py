@@ -32,8 +32,7 @@ def find(layout: Layout, lab: Lab, options: Options, course: Course | None) -> I
     if options.seed is None:
         raise ValueError("results are found again by their seed, and these options have none")
     target = device.resolve(layout, options.device)
-    items = lab.chosen(public_only=options.public_only, only=options.only)
-    timed_on = timing.find(layout, options.device, options.timing_device, items)
+    timed_on = timing.find(layout, options.timing_device)
     compilers = toolchain.find(layout)
     given = {path.name: path.read_bytes() for path in lab.given}
     same = cache.key(

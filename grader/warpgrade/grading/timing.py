@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from warpgrade.lab.labs import SpeedItem, TestItem
 from warpgrade.machine import device
 from warpgrade.machine.device import Device
 from warpgrade.machine.paths import Layout
 
 
-def find(layout: Layout, requested: str, timing: str, items: Sequence[TestItem | SpeedItem]) -> Device | None:
-    """Return the device that times in place of the requested one, if one does.
-
-    With `auto` that is a GPU of the machine, if there is one and all speed tests among the items have points for it.
-    """
-    if timing:
-        return device.resolve(layout, timing)
-    speed = [item for item in items if isinstance(item, SpeedItem)]
-    if requested != "auto" or not speed or any(item.gpu is None for item in speed):
-        return None
-    return device.find_gpu(layout)
+def find(layout: Layout, timing: str) -> Device | None:
+    """Return the device that times in place of the one that the rest runs on, if one is named."""
+    return device.resolve(layout, timing) if timing else None
 
 
 def architecture(target: Device, timing: Device | None) -> int:

@@ -20,7 +20,6 @@ from warpgrade.machine.text import bounded, clean
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _MIN_ARCHITECTURE = 75
-_GPU_NODES = ("/dev/nvidiactl", "/dev/dxg")  # of NVIDIA's driver; the second one of Windows Subsystem for Linux
 Kind = Literal["vgpu", "gpu", "plain"]  # the rows of grader/device/kinds.def: a test compares them
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _WITH_PROFILE = "|".join(kind for kind in _KINDS if kind != "gpu")
@@ -100,16 +99,6 @@ def hold_device(layout: Layout, target: Device) -> AbstractContextManager[None]:
 def lock_file(layout: Layout, target: Device) -> Path:
     """Return the file whose lock the one program that may time something on the device holds."""
     return layout.state / "locks" / f"device-{target.spec.replace(':', '-')}"
-
-
-def find_gpu(layout: Layout) -> Device | None:
-    """Return the machine's first GPU, if it has one that this installation can use."""
-    if not any(Path(node).exists() for node in _GPU_NODES):
-        return None
-    try:
-        return resolve(layout, "gpu")
-    except BadInput:
-        return None
 
 
 def describe(layout: Layout, spec: str) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def test_wrong_usage(
     ("device", "complaint"),
     [
         ("cuda", "unknown device “cuda”"),
-        ("gpu", "device gpu is not available"),
+        ("gpu", "device gpu:0 is not available"),
         ("gpu:1", "device gpu:1 is not available"),
         ("vgpu:x900", "device vgpu:x900 is not available: no profile vgpu:x900; there is h100"),
         ("vgpu:", "unknown device"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from warpgrade.grading import timing
-from warpgrade.lab import labs
-from warpgrade.lab.labs import SpeedItem
 from warpgrade.machine import device
 from warpgrade.machine.device import Device
 from warpgrade.machine.errors import BadInput
@@ -15,16 +15,15 @@ from warpgrade.machine.paths import find_layout
 LAYOUT = find_layout()
 GPU = Device("gpu", "gpu:0", "gpu", {"major": 8, "minor": 0}, repeatable=False, analysed=False)
 VGPU = Device("auto", "vgpu:h100", "vgpu", {"major": 9, "minor": 0})
-BOTH = SpeedItem("both", 1, vgpu=[(1, 0), (2, 1)], gpu=[(1, 0), (2, 1)])
-VIRTUAL = SpeedItem("virtual", 1, vgpu=[(1, 0), (2, 1)])
-OTHER = labs.TestItem("other", 1)
 
 
-def test_auto_times_on_a_gpu_where_all_speed_tests_have_points_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "find_gpu", lambda layout: GPU)
-    assert timing.find(LAYOUT, "auto", "", [OTHER, BOTH]) is GPU
-    for requested, items in (("vgpu", [BOTH]), ("auto", [OTHER]), ("auto", [BOTH, VIRTUAL])):
-        assert timing.find(LAYOUT, requested, "", items) is None
+def test_nothing_but_a_named_device_times_in_place_of_the_one_that_all_else_runs_on() -> None:
+    assert timing.find(LAYOUT, "") is None
+    named = timing.find(LAYOUT, "plain:t4")
+    assert named is not None
+    assert (named.kind, named.architecture) == ("plain", 75)
+    with pytest.raises(BadInput, match="unknown device"):
+        timing.find(LAYOUT, "gpus")
 
 
 def test_one_program_runs_on_both_devices() -> None:
@@ -35,10 +34,9 @@ def test_one_program_runs_on_both_devices() -> None:
     assert words[:3] == ["--timing-device", "gpu:0", "--timing-lock"]
 
 
-@pytest.mark.skipif(device.find_gpu(LAYOUT) is not None, reason="this machine has a GPU")
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has a GPU")
 @pytest.mark.parametrize("name", ["gpu", "gpu:1"])
 def test_a_machine_without_a_gpu_says_so_in_one_line(name: str) -> None:
     with pytest.raises(BadInput, match="no NVIDIA GPU") as told:
         device.resolve(LAYOUT, name)
     assert "\n" not in told.value.message
-    assert timing.find(LAYOUT, "auto", "", [BOTH]) is None
