@@ -144,6 +144,11 @@ struct MemoryInfo {
 
 enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
 
+// When a launch ran, on the device's clock.
+struct LaunchTime {
+    double start_ns = 0, duration_ns = 0;
+};
+
 // A transfer whose bytes have been moved, with everything that its duration and its order in the stream depend on.
 struct TransferTime {
     enum class Kind : std::uint8_t { to_device, to_host, within_device, fill } kind = Kind::to_device;
@@ -176,6 +181,10 @@ class Device {
     virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, std::uint64_t code) = 0;
     void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) { copy(destination, source, bytes, 0); }
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
+    // The stream of the reads, writes, copies and fills that follow, for a device that works while the host goes on.
+    virtual void set_transfer_stream(StreamId) {}
+    // True if copy() takes host-visible memory too. Transfers of such memory then never pass through the server.
+    [[nodiscard]] virtual bool copies_host_memory() const { return false; }
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
     // True if the bytes at the address are in the host's memory, so that a copy of them crosses the link.
@@ -198,7 +207,8 @@ class Device {
 
     // Launch: `params` is the parameter block laid out as FunctionInfo::params says. Configuration errors throw before
     // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. The
-    // results are in memory when it returns, but on the device's clock the kernel ends with its stream.
+    // results are in memory when it returns, but on the device's clock the kernel ends with its stream. A device that
+    // works while the host goes on throws faults later, from a function that waits.
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
@@ -227,8 +237,12 @@ class Device {
     virtual void drain() = 0;
     // Call it after read(), write(), copy() or fill() has moved all bytes of the transfer.
     virtual void schedule_transfer(const TransferTime& transfer) = 0;
-    // Waits for everything. Returns the time since the last call of this function, or since the start.
+    // Waits for everything. Returns the time since the last call of this function, or since the start: what a program's
+    // work takes on the device's clock, without its host code.
     virtual double finish() = 0;
+    // All launches between the last two calls of finish(), in their order, if the device times single ones without
+    // analysis.
+    virtual std::vector<LaunchTime> take_launch_times() { return {}; }
 };
 
 inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr, AllocationOrigin) {

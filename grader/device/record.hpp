@@ -44,7 +44,7 @@ struct LaunchRecord {
     LaunchConfig config;
     std::uint32_t registers_per_thread = 0, static_shared_bytes = 0;
     Occupancy occupancy;
-    // From an analysed device only.
+    // From an analysed device only; times also from a real GPU.
     std::optional<Counters> counters;
     std::uint64_t sampled_blocks = 0;  // that ran, of a grid of more: counters and times are scaled. 0: all ran
     std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed the most

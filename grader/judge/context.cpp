@@ -21,8 +21,9 @@ Context& context() {
     return instance;
 }
 
-void Context::begin_test(const std::string& name, bool compare_orders) {
+void Context::begin_test(const std::string& name, bool compare_orders, bool timed) {
     test = name;
+    is_timed = timed;
     in_orders = compare_orders;
     stream.emplace(seed, name);
     measurements.clear();

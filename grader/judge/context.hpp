@@ -95,13 +95,14 @@ struct Context {
     std::string pending;                        // what no device can tell; empty if nothing
     std::vector<LastOutput> outputs;            // of the submission's last call
     std::vector<std::byte> returned;            // by the submission's last call
+    bool is_timed = false;                      // on the timing device, if there is one
     bool in_orders = false;                     // outputs are compared with those of other orders (judge/orders.hpp)
     std::vector<std::string> signs;             // of the failure: names from signs.hpp
     bool signs_final = false;                   // the test's first failure set them; its message comes first
     std::vector<std::uint64_t> stopped_at;      // stack of the host code at a time-out: places in the program's file
 
-    // `compare_orders`: for in_orders.
-    void begin_test(const std::string& name, bool compare_orders = false);
+    // `compare_orders`: for in_orders. `timed`: for is_timed.
+    void begin_test(const std::string& name, bool compare_orders = false, bool timed = false);
     void end_test();
     void add_sign(std::string_view name);
     // The output with exactly these bytes; null if there is none or more than one.

@@ -30,7 +30,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--sandbox", options.sandbox, "warpgrade-sandbox")->required()->check(CLI::ExistingFile);
     app.add_option("--device", options.device, "KIND[:PROFILE]")->capture_default_str();
     app.add_option("--timing-device", options.timing_device,
-                   "KIND[:PROFILE] for times alone: all calls are made there as well");
+                   "KIND[:PROFILE] for the times of tests with the tag [speed]: their calls are made there as well");
+    app.add_option("--timing-lock", options.timing_lock, "file whose lock is held while the timing device works");
     app.add_option("--verdict", options.verdict, "file for the verdicts, JSON lines")->required();
     app.add_option("--seed", options.seed, "replay an earlier run's inputs (default: from the system's entropy)");
     app.add_option("--threads", options.threads, "host threads of the virtual GPU")->capture_default_str();

@@ -10,7 +10,8 @@ namespace warpgrade::judge {
 
 struct Options {
     std::string worker, baseline, device_server, sandbox, device = "vgpu:h100", verdict;
-    std::string timing_device;  // repeats all calls for their times; "": times come from `device`
+    std::string timing_device;  // repeats calls of [speed] tests for their times; "": they come from `device`
+    std::string timing_lock;    // file; whoever holds its lock has the timing device alone; "": no lock
     std::optional<std::uint64_t> seed;
     unsigned threads = 1;
     double seconds = 20;  // for one test's calls, as TimeLimit counts them

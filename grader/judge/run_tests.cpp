@@ -70,7 +70,8 @@ class VerdictReporter : public StreamingBase {
         StreamingBase::testCaseStarting(info);
         const auto tags = tags_of(info);
         const auto has = [&](const char* tag) { return std::ranges::find(tags, tag) != tags.end(); };
-        context().begin_test(info.name, has_other_orders(context().options) && !has("counter") && !has("speed"));
+        context().begin_test(info.name, has_other_orders(context().options) && !has("counter") && !has("speed"),
+                             has("speed"));
         run.current.begin(info.name, tags);
         run.verdicts->begin_case(info.name);
     }

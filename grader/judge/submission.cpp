@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "device/kinds.hpp"
+#include "device/records.hpp"
 #include "judge/arena.hpp"
 #include "judge/baseline_cache.hpp"
 #include "judge/context.hpp"
@@ -17,9 +19,12 @@
 #include "judge/replay.hpp"
 #include "judge/session.hpp"
 #include "judge/signs.hpp"
+#include "judge/timed_call.hpp"
 
 namespace warpgrade::judge {
 namespace {
+
+constexpr unsigned max_timed_calls = 15;
 
 const std::string& executable_of(Program::Role role) {
     const auto& options = context().options;
@@ -212,49 +217,32 @@ CallResult Program::attempt_again(const CallSpec& spec) {
     }
 }
 
-namespace {
-
-bool is_same_launch(const device::LaunchRecord& one, const device::LaunchRecord& other) {
-    const device::LaunchConfig &a = one.config, &b = other.config;
-    const auto shape = [](const device::Dim3& d) { return std::tuple(d.x, d.y, d.z); };
-    return one.kernel == other.kernel && shape(a.grid) == shape(b.grid) && shape(a.block) == shape(b.block) &&
-           a.dynamic_shared_bytes == b.dynamic_shared_bytes;
-}
-
-// Copies each launch's times from another run of the call. Returns false if that run launched something else.
-bool copy_times(Profile& profile, const std::vector<device::LaunchRecord>& timed) {
-    auto part = profile.launches.begin(), rest = profile.not_part.begin();
-    for (const device::LaunchRecord& launch : timed) {
-        const bool is_part = part != profile.launches.end() && is_same_launch(*part, launch);
-        if (!is_part && (rest == profile.not_part.end() || !is_same_launch(*rest, launch))) return false;
-        device::LaunchRecord& same = is_part ? *part++ : *rest++;
-        same.start_ns = launch.start_ns;
-        same.duration_ns = launch.duration_ns;
-    }
-    return part == profile.launches.end() && rest == profile.not_part.end();
-}
-
-}  // namespace
-
 // Takes the times from the timing device and everything else from the analysing one, so both must have done the same
-// work. Every call is made on both devices, since a program may remember earlier calls.
-void Program::time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile) {
+// work. Every call of the test is made on both devices, since a program may remember earlier calls. A real GPU makes it
+// several times.
+void Program::time_on_other_device(const CallSpec& spec, const RandomStream& random, double seconds,
+                                   CallResult& result) {
     auto& current = context();
+    const LockedFile alone(current.options.timing_lock);
     const auto role = role_ == Role::submission ? Session::Role::timed_submission : Session::Role::timed_baseline;
     if (!timed_)
         timed_ = std::make_unique<Session>(current.timing, executable_of(role_),
                                            std::make_unique<DeviceServer>(current.timing, Session::sandbox_name(role),
                                                                           DeviceServer::ReplayDevice::none),
                                            role);
-    timed_->wait_until_ready(spec, limit);
-    const Arena arena(spec, random);
-    std::vector<std::string> notes;
-    const auto timed = timed_->call(spec, arena, limit, notes).profile;
-    if (!copy_times(profile, timed.launches))
-        throw SubmissionFailure(
-            "on the device that times it, your program launches other kernels than on the one that looks at them: "
-            "launch the same on each device");
-    profile.time_ns = timed.time_ns;
+    std::vector<CallResult> timed;
+    const unsigned calls = device::find_kind(current.timing.device).repeatable ? 1 : max_timed_calls;
+    while (timed.size() < calls) {
+        const TimeLimit limit(seconds, seconds_used_);
+        timed_->wait_until_ready(spec, limit);
+        auto inputs = random;
+        const Arena arena(spec, inputs);
+        std::vector<std::string> notes;
+        timed.push_back(timed_->call(spec, arena, limit, notes));
+    }
+    const auto properties = device::parse_properties(timed_->device()->properties_json());
+    take_times(spec, result, timed, properties.multi_processor_count == current.device.multi_processor_count,
+               role_ == Role::submission);
 }
 
 CallResult Program::attempt(const CallSpec& spec) {
@@ -300,9 +288,9 @@ CallResult Program::attempt(const CallSpec& spec) {
             check_suspicion(executable, stored_calls_, *result.suspicion);
             excluded += Clock::now() - before;
         }
-        if (!current.options.timing_device.empty()) {
+        if (!current.options.timing_device.empty() && current.is_timed) {
             const auto before = Clock::now();
-            time_on_other_device(spec, before_call, time, result.profile);
+            time_on_other_device(spec, before_call, limit, result);
             excluded += Clock::now() - before;
         }
         if (cache) cache->add(cached_calls_->chain.key(), {result.result, result.outputs, session().last_report()});

@@ -154,7 +154,7 @@ class Program {
     }
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
-    void time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile);
+    void time_on_other_device(const CallSpec& spec, const RandomStream& random, double seconds, CallResult& result);
     Session& session();
     Replay* prepare_replay(const CallSpec& spec, TimeLimit limit);
     void collect_diagnostics(const std::string& function);

@@ -101,7 +101,19 @@ void Client::end_call() {
 }
 
 Report Client::take(bool finish) {
-    Report report = journal_.take(finish ? device_.finish() : 0);
+    double clock_ns = 0;
+    if (finish) {
+        try {
+            clock_ns = device_.finish();
+        } catch (const DeviceError& fault) {
+            session_.note_fault(fault);
+        }
+        journal_.print(device_.take_output());
+    }
+    Report report = journal_.take(clock_ns);
+    const auto times = device_.take_launch_times();
+    for (std::size_t i = 0; times.size() == report.launches.size() && i < times.size(); ++i)
+        report.launches[i].start_ns = times[i].start_ns, report.launches[i].duration_ns = times[i].duration_ns;
     report.analysed = device_.analysis() != nullptr;
     if (Analysis* analysis = device_.analysis()) {
         auto transfers = analysis->take_transfers();

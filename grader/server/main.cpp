@@ -3,15 +3,18 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <system_error>
 
+#include "device/kinds.hpp"
 #include "device/records.hpp"
 #include "sandbox/apply_filter.hpp"
 #include "server/open.hpp"
@@ -38,6 +41,13 @@ std::shared_ptr<Progress> map_progress(int file) {
     return {new (memory) Progress, [](Progress* progress) { ::munmap(progress, sizeof(Progress)); }};
 }
 
+// Continues as the program that opens GPUs, which lies beside this one.
+void become_gpu_server(char** argv) {
+    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "warpgrade-gpu";
+    ::execv(program.c_str(), argv);
+    throw std::runtime_error("this installation has no program for GPUs (warpgrade-gpu)");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,7 +60,7 @@ int main(int argc, char** argv) {
     DeviceOptions options;
     std::uint64_t memory_mib = 0;
     int client_fd = -1, control_fd = -1;
-    app.add_option("--device", spec, "KIND[:PROFILE]: vgpu or plain")->capture_default_str();
+    app.add_option("--device", spec, "KIND[:PROFILE or number]: vgpu, gpu or plain")->capture_default_str();
     app.add_option("--threads", options.threads, "host threads; 0: one per core")->capture_default_str();
     app.add_option("--instructions", options.instruction_limit, "warp instructions of one launch; 0: no limit")
         ->capture_default_str();
@@ -97,6 +107,7 @@ int main(int argc, char** argv) {
         options.checks = parse_checks(checks);
         options.order = warpgrade::device::parse_order(order);
         server_options.order_streams = options.checks.race;
+        if (warpgrade::device::find_kind(spec).name == "gpu" && !opens("gpu")) become_gpu_server(argv);
         if (*progress) options.progress = map_progress(progress_fd);
         const auto device = open_device(spec, options);
         if (describe) {

@@ -8,10 +8,10 @@
 
 namespace warpgrade::server {
 
+bool opens(std::string_view kind) { return kind != "gpu"; }
+
 std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options) {
-    const std::size_t colon = spec.find(':');
-    const std::string kind = spec.substr(0, colon);
-    const std::string which = colon == std::string::npos ? "" : spec.substr(colon + 1);
+    const auto [kind, which] = split_spec(spec);
     if (kind == "vgpu" || kind == "plain") {
         vgpu::VirtualGpuOptions gpu;
         gpu.threads = options.threads;
@@ -27,7 +27,7 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         auto device = vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
         return analysed ? std::move(device) : plain::make_plain(std::move(device));
     }
-    throw std::invalid_argument("unknown device '" + spec + "'; use vgpu[:PROFILE]");
+    throw std::invalid_argument("unknown device '" + spec + "'; use vgpu[:PROFILE] or gpu[:NUMBER]");
 }
 
 }  // namespace warpgrade::server

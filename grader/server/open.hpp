@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
@@ -26,7 +27,20 @@ struct DeviceOptions {
     std::shared_ptr<Progress> progress;            // where to tell how far a launch is
 };
 
-// `spec` is "vgpu", "vgpu:PROFILE" or "plain" (kinds.def). Throws std::invalid_argument for other names.
+// Two programs open devices: warpgrade-device all that run on the CPU (open.cpp), and warpgrade-gpu a real GPU
+// (open_gpu.cpp), because the first is linked statically and the GPU's driver is a shared library.
+bool opens(std::string_view kind);
+
+struct Spec {
+    std::string kind, which;
+};
+inline Spec split_spec(const std::string& spec) {
+    const std::size_t colon = spec.find(':');
+    return {spec.substr(0, colon), colon == std::string::npos ? "" : spec.substr(colon + 1)};
+}
+
+// `spec` is "vgpu", "vgpu:PROFILE", "plain" or "gpu:NUMBER" (kinds.def). Throws std::invalid_argument for other names,
+// and std::runtime_error for a GPU that is not there.
 std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options);
 
 }  // namespace warpgrade::server

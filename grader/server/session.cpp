@@ -81,7 +81,9 @@ void Session::handle(const wire::Header& header, std::span<const std::byte> payl
         origin_.record_decision(header.op, payload);
         Reader in(payload);
         dispatch(header.op, in, out);
-        if (op_info(header.op).when == wire::When::wait) origin_.record_wait();
+        if (op_info(header.op).when != wire::When::wait) return;
+        origin_.record_wait();
+        journal_.print(device_.take_output());
     });
 }
 
@@ -99,6 +101,13 @@ void Session::report_fault() {
     if (!stalled()) return;
     fault_.reported = true;
     throw DeviceError(fault_.code, fault_.message, true);
+}
+
+// The host gets the error when it next waits for the device, the judge at once.
+void Session::note_fault(const DeviceError& fault) {
+    if (stalled()) return;
+    fault_ = {fault.code, fault.what(), false};
+    journal_.add_error("launch", fault.code, fault.what());
 }
 
 StreamId Session::checked_stream(std::uint32_t id) const {

@@ -42,6 +42,8 @@ class Session {
     void refill();
     // The judge's call has returned, and the device is idle from here on.
     void end_call();
+    // The device has thrown a kernel's fault while nobody waited for it.
+    void note_fault(const DeviceError& fault);
     // The connection has ended. Adds leaks and unchecked errors to the journal, once.
     void finish();
     // The file to send with the first byte of output(), if any.
@@ -94,6 +96,8 @@ class Session {
     void start_incoming(Incoming incoming, wire::Reader& in, wire::Writer& out);
     template <class Visit>
     void for_each_host_part(const wire::Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit);
+    template <class Visit>
+    void for_each_shared_part(const wire::Region& host, const wire::Region& device, Visit&& visit);
     void read_host(const wire::Region& host, std::uint64_t offset, std::span<std::byte> to);
     void write_host(const wire::Region& host, std::uint64_t offset, std::span<const std::byte> from);
     enum class Use { writes, reads, sets };

@@ -144,9 +144,7 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
             if (analysis_) analysis_->take_records();  // nothing ran
             throw;
         }
-        // The host gets the error when it next waits for the device, the judge at once.
-        fault_ = {failure.code, failure.what(), false};
-        journal_.add_error("launch", failure.code, failure.what());
+        note_fault(failure);
     }
     record_launch(function, config, info);
 }

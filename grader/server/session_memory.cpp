@@ -50,6 +50,16 @@ void Session::for_each_host_part(const Region& host, std::uint64_t offset, std::
     });
 }
 
+// Calls visit(host address, device address, bytes) for each part that is contiguous on both sides.
+template <class Visit>
+void Session::for_each_shared_part(const Region& host, const Region& device, Visit&& visit) {
+    for_each_host_part(host, 0, device.bytes(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+        device.for_each_part(at, bytes, [&](std::uint64_t there, std::uint64_t done, std::uint64_t part) {
+            visit(address + done, there, part);
+        });
+    });
+}
+
 void Session::read_host(const Region& host, std::uint64_t offset, std::span<std::byte> to) {
     for_each_host_part(host, offset, to.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
         device_.read(address, to.subspan(at, bytes));
@@ -200,7 +210,7 @@ void Session::op_write(Reader& in, Writer& out) {
     Incoming incoming{.op = Op::write};
     incoming.region = Region::get(in);
     incoming.transfer = Transfer::get(in);
-    checked_stream(incoming.transfer.stream);
+    device_.set_transfer_stream(checked_stream(incoming.transfer.stream));
     if (incoming.transfer.blocking) report_fault();
     incoming.discard = stalled();
     check_region(incoming.region, "copy to the device", Use::writes);
@@ -209,6 +219,14 @@ void Session::op_write(Reader& in, Writer& out) {
     in.expect_end();
     incoming_ = std::move(incoming);
     const Region host = host_side(incoming_->transfer, incoming_->region);
+    if (device_.copies_host_memory()) {
+        if (!incoming_->discard)
+            for_each_shared_part(host, incoming_->region,
+                                 [&](std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
+                                     device_.copy(to, from, bytes, current_code_);
+                                 });
+        return finish_incoming(out);
+    }
     std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, incoming_->total));
     while (!incoming_->discard && !incoming_->failure && incoming_->received < incoming_->total) {
         piece.resize(std::min<std::uint64_t>(piece.size(), incoming_->total - incoming_->received));
@@ -296,7 +314,7 @@ void Session::op_read(Reader& in, Writer& out) {
     const Region region = Region::get(in);
     Transfer transfer = Transfer::get(in);
     in.expect_end();
-    checked_stream(transfer.stream);
+    device_.set_transfer_stream(checked_stream(transfer.stream));
     // Even an asynchronous copy to pageable memory returns only when it is done.
     if (transfer.host == 0) transfer.blocking = true;
     check_region(region, "copy from the device", Use::reads);
@@ -305,8 +323,13 @@ void Session::op_read(Reader& in, Writer& out) {
     origin_.record_download(region);
     if (transfer.host != 0) {
         const Region host = host_side(transfer, region);
+        const bool directly = device_.copies_host_memory();
+        if (directly)
+            for_each_shared_part(host, region, [&](std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+                device_.copy(to, from, bytes, current_code_);
+            });
         std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
-        for (std::uint64_t done = 0; done < total; done += piece.size()) {
+        for (std::uint64_t done = 0; !directly && done < total; done += piece.size()) {
             piece.resize(std::min<std::uint64_t>(piece.size(), total - done));
             region.for_each_part(done, piece.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
                 device_.read(address, std::span(piece).subspan(at, bytes));
@@ -352,7 +375,7 @@ void Session::op_copy(Reader& in, Writer&) {
     const Region destination = Region::get(in), source = Region::get(in);
     const Transfer transfer = Transfer::get(in);
     in.expect_end();
-    checked_stream(transfer.stream);
+    device_.set_transfer_stream(checked_stream(transfer.stream));
     if (transfer.blocking) report_fault();
     check_region(destination, "copy within the device, destination", Use::writes);
     check_region(source, "copy within the device, source", Use::reads);
@@ -380,7 +403,7 @@ void Session::op_fill(Reader& in, Writer&) {
     const auto value = in.get<std::uint8_t>();
     const Transfer transfer = Transfer::get(in);
     in.expect_end();
-    checked_stream(transfer.stream);
+    device_.set_transfer_stream(checked_stream(transfer.stream));
     if (transfer.blocking) report_fault();
     check_region(region, "set device memory", Use::sets);
     const std::uint64_t total = region.bytes();

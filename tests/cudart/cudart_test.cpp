@@ -94,10 +94,10 @@ Result run_on_fake(const std::string& program, const std::string& check) {
     return result;
 }
 
-Result run_on_virtual_gpu(const std::string& program, const std::string& check) {
+Result run_on(const char* device, const std::string& program, const std::string& check) {
     SocketPair control, client;
-    Child server({WG_DEVICE_SERVER, "--device", "vgpu:h100", "--threads", "2", "--instructions", "100000000",
-                  "--client-fd", "4", "--control-fd", "3"},
+    Child server({WG_DEVICE_SERVER, "--device", device, "--threads", "2", "--instructions", "100000000", "--client-fd",
+                  "4", "--control-fd", "3"},
                  {{control.theirs, 3}, {client.theirs, 4}});
     ::close(control.theirs), ::close(client.theirs);
     Result result;
@@ -112,6 +112,10 @@ Result run_on_virtual_gpu(const std::string& program, const std::string& check) 
     }
     CHECK(server.wait().first == 0);
     return result;
+}
+
+Result run_on_virtual_gpu(const std::string& program, const std::string& check) {
+    return run_on("vgpu:h100", program, check);
 }
 
 // What the programs do in several streams, they do in order.
@@ -129,6 +133,18 @@ void check_on_virtual_gpu(const std::string& program, const std::string& check) 
     CHECK(result.status == 0);
     CHECK(result.taken.at("internal_error").is_null());
     CHECK(races_between_streams(result) == 0);
+}
+
+void check_on_gpu(const std::string& program, const std::string& check) {
+    if (Child({WG_DEVICE_SERVER, "--device", "gpu", "--describe"}, {}).wait().first != 0) {
+        std::puts("skipped: no NVIDIA GPU");
+        return;
+    }
+    CAPTURE(check, program);
+    const Result result = run_on("gpu", program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
 }
 
 // The line of a place in the program's code: of the call that returns there.
@@ -182,6 +198,18 @@ TEST_CASE("the runtime keeps CUDA's promises (trap 2)") {
     CHECK(result.taken.at("internal_error").is_null());
     CAPTURE(result.taken.at("diagnostics").dump(1));
     CHECK(races_between_streams(result) == 0);
+}
+
+// Without "symbol", which uses a variable's address without saying that it is the device's, and "streams", which asks
+// for work that a real GPU has done by then.
+TEST_CASE("a real GPU keeps the runtime's promises", "[gpu]") {
+    check_on_gpu(WG_RUNTIME_LEGACY, GENERATE("vecadd", "reverse", "copies", "errors", "fault", "queries", "threads",
+                                             "reset", "handles", "launches", "devices", "bounds", "attributes"));
+}
+
+TEST_CASE("a real GPU shares and shapes memory", "[gpu]") {
+    check_on_gpu(WG_MEMORY_LEGACY, GENERATE("managed", "managed structures", "managed variables", "advice", "mapped",
+                                            "registered", "volumes", "arrays", "pools", "limits"));
 }
 
 TEST_CASE("attributes agree with each other") {

@@ -58,6 +58,7 @@ class FakeDevice : public vgpu::ClockedDevice {
     }
     PrintedText take_output() override { return {std::exchange(output_, {})}; }
     std::vector<MemoryAccess> take_accesses() override { return std::exchange(next_accesses, {}); }
+    void set_exact_accesses(bool exactly) override { exact_accesses = exactly; }
     bool talks_to_host(FunctionId) const override { return kernels_talk_to_host; }
     bool lies_on_host(DevicePtr address) const override { return on_host.contains(address); }
     ImageId create_image(const ImageDescriptor&) override { return next_image_++; }
@@ -65,7 +66,8 @@ class FakeDevice : public vgpu::ClockedDevice {
 
     std::vector<std::byte> last_image;
     std::vector<MemoryAccess> next_accesses;  // of the next launch
-    std::set<DevicePtr> on_host;              // managed memory that no kernel has touched
+    bool exact_accesses = false;
+    std::set<DevicePtr> on_host;  // managed memory that no kernel has touched
     bool kernels_talk_to_host = false, forgets_launches = false;
     double block_ns = 1000;          // what each takes, one after the other
     bool needs_all_of_dram = false;  // launches from now on

@@ -103,6 +103,24 @@ TEST_CASE("a spawner reports how each command ended, and the time that it took")
     CHECK((ended.cpu_ms >= 200 && ended.cpu_ms < 5000));  // the kernel counts the limit by its ticks
 }
 
+TEST_CASE("a signal does not end waiting for a message") {
+    static int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    struct sigaction send_message {
+    }, before{};
+    send_message.sa_handler = [](int) {  // what comes ends the waiting, if the signal itself has not
+        static const spawn::Report report;
+        (void)::send(ends[1], &report, sizeof report, 0);
+    };
+    REQUIRE(sigaction(SIGALRM, &send_message, &before) == 0);
+    alarm(1);
+    spawn::Report report;
+    spawn::Attached attached;
+    CHECK(spawn::receive(ends[0], report, attached));
+    sigaction(SIGALRM, &before, nullptr);
+    close(ends[0]), close(ends[1]);
+}
+
 TEST_CASE("a spawner's command has the descriptors of its request, wherever they were") {
     const auto sandbox = both();
     for (const auto& numbers : {std::vector{3}, std::vector{4, 3}, std::vector{3, 4, 5, 6, 7, 8, 9, 10}}) {
@@ -135,7 +153,7 @@ TEST_CASE("commands of a spawner run side by side, and end with its judge's end 
     Spawner spawner(sandbox, "sleep " + name);
     for (const std::uint32_t id : {1u, 2u, 3u}) spawner.ask(id);
     std::vector<std::uint32_t> ready;
-    while (ready.size() < 3) {
+    for (int reports = 0; reports < 6; ++reports) {  // a process may be ready before its spawner says that it forked
         const auto report = spawner.hear();
         REQUIRE(report);
         if (report->kind == spawn::Kind::ready) ready.push_back(report->id);

@@ -54,11 +54,12 @@ class TwoWorkers {
         const Numbers before(in.size());
         query.buffers.push_back({OriginBuffer::Kind::out, 1, 4, std::as_bytes(std::span(before)),
                                  std::as_bytes(std::span(in)), std::as_bytes(std::span(before))});
-        OriginFile file;
+        OriginFile file, program;
+        program.reserve(1);
         const auto message = make_origin_message(query, file);
         const std::string line = R"({"op":"take","compare":)" + std::string(compare ? "true" : "false") +
                                  R"(,"origin":)" + message.question + "}\n";
-        const int files[] = {message.file, message.file};
+        const int files[] = {message.file, program.descriptor().get()};
         send_message(control_, std::as_bytes(std::span(line)), files);
         const json report = judge.answer();
         return report.at("origin").at("problem").get<unsigned>();

@@ -109,6 +109,21 @@ TEST_CASE("without racecheck nothing is told of streams") {
     CHECK(session.found().empty());
 }
 
+TEST_CASE("accesses are exact once there are two streams, or memory that host code uses as well") {
+    ServerFixture session;
+    CHECK_FALSE(session.device.exact_accesses);
+    const auto allocate = [&](const char* call) {
+        session.call(Op::allocate_host, Writer().put(std::uint64_t{4096}).put(std::uint64_t{0}).put_string(call));
+        return session.device.exact_accesses;
+    };
+    CHECK_FALSE(allocate("cudaMallocHost"));
+    CHECK(allocate("cudaMallocManaged"));
+    session.call(Op::reset);
+    CHECK_FALSE(session.device.exact_accesses);
+    session.call(Op::create_stream, Writer().put(std::uint8_t{0}));
+    CHECK(session.device.exact_accesses);
+}
+
 TEST_CASE_METHOD(OrderFixture, "each kind of work in a race has its words") {
     const DevicePtr memory = allocate(256), other = allocate(256), host = allocate_host(256, "cudaMallocHost");
     const auto use = [&](StreamId stream, MemoryUse how) {

@@ -22,7 +22,7 @@ from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, sources
 from warpgrade.findings.accesses import Traces
 from warpgrade.grading import baseline as baselines
-from warpgrade.grading import begun, judge, own_lines, review, score, trace_file, unsupported
+from warpgrade.grading import begun, judge, own_lines, review, score, timing, trace_file, unsupported
 from warpgrade.grading.recall import Recall
 from warpgrade.grading.result import (
     DeviceInfo,
@@ -56,7 +56,7 @@ _SANDBOX_FLAGS: dict[Kind, list[str]] = {"namespaces": [], "plain": ["--plain-sa
 class Options:
     """How to grade; the tests named in `first` run before the others.
 
-    timing_device: makes all calls once more, and tells their times instead of `device`.
+    timing_device: makes the calls of speed tests again, and tells their times instead of `device`.
     """
 
     device: str = "auto"
@@ -100,8 +100,9 @@ def grade(
     submission = _with_note_of(from_starter, submission)
     files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
+    timed_on = timing.find(layout, options.device, options.timing_device, items)
     confined.begin()
-    shared, programs = _builder(layout, lab, options, target, say)
+    shared, programs = _builder(layout, lab, options, target, say, timed_on)
     limits = lab.file.limits
     budget = Budget(limits, allowance_of(limits), intake_seconds=submission.seconds)
     budget.analysis.add(submission.seconds)
@@ -109,7 +110,7 @@ def grade(
     sandbox, compilers = builder.sandbox, builder.compilers
 
     say(f"compiling {', '.join(submission.files)}")
-    report = _Report(lab, submission, options, target, compilers, sandbox.kind, started_at, budget)
+    report = _Report(lab, submission, options, target, timed_on, compilers, sandbox.kind, started_at, budget)
     try:
         worker, baseline = _build_both(builder, files, shared, starter)
     except BuildFailure as failure:
@@ -122,7 +123,7 @@ def grade(
     known, properties = recall.find(files, names) if recall else ({}, {})
     recording = trace_file.Recording(traces)
     plan = judge.Plan(
-        command=_judge_command(builder, programs.judge, worker, baseline, target, options) + recording.words,
+        command=_judge_command(builder, programs.judge, worker, baseline, target, timed_on, options) + recording.words,
         tests=[name for name in names if name not in known],
         public_only=options.public_only,
         chosen=bool(options.only or known),
@@ -141,7 +142,7 @@ def grade(
         verdicts.cases = {**known, **verdicts.cases}
         cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(
-            lab, cases, target.kind, public_only=options.public_only, only=options.only, warnings=warnings
+            lab, cases, (timed_on or target).kind, public_only=options.public_only, only=options.only, warnings=warnings
         )
         tests = score.add_good_numbers(tests, good_numbers.read(lab), str(verdicts.device.get("name", "")))
         stops = {name: case.stopped_at for name, case in cases.items() if case.stopped_at}
@@ -181,12 +182,13 @@ def prepare(layout: Layout, lab: Lab, options: Options) -> None:
 
 
 def _builder(
-    layout: Layout, lab: Lab, options: Options, target: device.Device, say: Say
+    layout: Layout, lab: Lab, options: Options, target: device.Device, say: Say, timed_on: device.Device | None = None
 ) -> tuple[Builder, judges.LabPrograms]:
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
     compilers = toolchain.find(layout)
     programs = judges.require(layout, lab, compilers, say)
-    return Builder(layout, lab, compilers, sandbox, target.architecture, programs.binding), programs
+    architecture = timing.architecture(target, timed_on)
+    return Builder(layout, lab, compilers, sandbox, architecture, programs.binding), programs
 
 
 def starter_files(lab: Lab) -> dict[str, bytes]:
@@ -252,8 +254,9 @@ def _build_both(
 
 
 def _judge_command(
-    builder: Builder, program: Path, worker: Path, baseline: Path, target: device.Device, options: Options
-) -> list[str]:
+    builder: Builder, program: Path, worker: Path, baseline: Path, target: device.Device,
+    timed_on: device.Device | None, options: Options,
+) -> list[str]:  # fmt: skip
     layout, lab, sandbox = builder.layout, builder.lab, builder.sandbox.kind
     limits = lab.file.limits
     command = [
@@ -269,8 +272,7 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
-    if options.timing_device:
-        command += ["--timing-device", device.resolve(layout, options.timing_device).spec]
+    command += timing.judge_options(layout, timed_on)
     if options.record_calls:
         command += ["--record-calls", options.record_calls]
     kept = baselines.cache_file(layout, lab, target, program, baseline, options.seed, options.checks)
@@ -304,6 +306,7 @@ class _Report:
     submission: Submission
     options: Options
     target: device.Device
+    timed_on: device.Device | None
     compilers: toolchain.Compilers
     sandbox: Kind
     started_at: datetime
@@ -359,7 +362,7 @@ class _Report:
             ),
             started_at=timestamp(self.started_at),
             seconds=seconds,
-            fidelity=fidelity.state(self.target, lacks),
+            fidelity=fidelity.state(self.target, lacks, self.timed_on),
             warpgrade=__version__,
             scope=self.options.scope,
             sandboxed=self.options.confined,
@@ -373,7 +376,7 @@ class _Report:
             toolchain=Toolchain(
                 nvcc=self.compilers.nvcc_version,
                 host_compiler=self.compilers.host_version,
-                architecture=f"sm_{self.target.architecture}",
+                architecture=f"sm_{timing.architecture(self.target, self.timed_on)}",
             ),
         )
 

@@ -15,6 +15,7 @@ import msgspec
 from warpgrade import __version__
 from warpgrade.compiling import toolchain
 from warpgrade.course.course import Course
+from warpgrade.grading import timing
 from warpgrade.grading.grade import Options, starter_files
 from warpgrade.grading.recall import Identity
 from warpgrade.lab import test_digests
@@ -31,11 +32,14 @@ def find(layout: Layout, lab: Lab, options: Options, course: Course | None) -> I
     if options.seed is None:
         raise ValueError("results are found again by their seed, and these options have none")
     target = device.resolve(layout, options.device)
+    items = lab.chosen(public_only=options.public_only, only=options.only)
+    timed_on = timing.find(layout, options.device, options.timing_device, items)
     compilers = toolchain.find(layout)
     given = {path.name: path.read_bytes() for path in lab.given}
     same = cache.key(
         [
-            lab.name, target.spec, repr(sorted(target.properties.items())), options.checks, options.timing_device,
+            lab.name, target.spec, repr(sorted(target.properties.items())), options.checks,
+            repr((timed_on.spec, sorted(timed_on.properties.items()))) if timed_on is not None else "",
             # Their places may differ between machines that grade one class.
             compilers.nvcc_version, compilers.host_version,
             repr(msgspec.to_builtins(lab.file.limits)), *lab.refused_headers, _programs(layout),

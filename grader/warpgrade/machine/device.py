@@ -20,6 +20,7 @@ from warpgrade.machine.text import bounded, clean
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _MIN_ARCHITECTURE = 75
+_GPU_NODES = ("/dev/nvidiactl", "/dev/dxg")  # of NVIDIA's driver; the second one of Windows Subsystem for Linux
 Kind = Literal["vgpu", "gpu", "plain"]  # the rows of grader/device/kinds.def: a test compares them
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _WITH_PROFILE = "|".join(kind for kind in _KINDS if kind != "gpu")
@@ -70,15 +71,14 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
             f"unknown device “{clean(requested)}”",
             hint="use auto, vgpu, vgpu:PROFILE, vgpu:PROFILE:MULTIPROCESSORS (a number or all) or gpu:N",
         )
-    if requested.startswith("gpu"):
-        there = "this machine has a GPU, but " if machine_gpus() else "this machine has no NVIDIA GPU, and "
-        raise BadInput(
-            f"device {requested} is not available: {there}this build runs on the virtual GPU only; leave --device out"
-        )
-    profile = (match["profile"] or DEFAULT_PROFILE).lower()
     kind = kind_of(requested)
-    spec = f"{kind}:{profile}:all" if whole and ":" not in profile else f"{kind}:{profile}"
-    properties = describe(layout, spec)
+    if kind == "gpu":
+        spec = requested if ":" in requested else "gpu:0"
+        properties = _described(layout.device_server, spec)  # no cache knows whether the GPU is still there
+    else:
+        profile = (match["profile"] or DEFAULT_PROFILE).lower()
+        spec = f"{kind}:{profile}:all" if whole and ":" not in profile else f"{kind}:{profile}"
+        properties = describe(layout, spec)
     row = properties.pop("kind")  # of grader/device/kinds.def
     return Device(
         requested=requested, spec=spec, kind=kind, properties=properties,
@@ -94,9 +94,22 @@ def kind_of(requested: str) -> Kind:
 
 def hold_device(layout: Layout, target: Device) -> AbstractContextManager[None]:
     """Wait for a real GPU and keep other programs off it, because they would change its times."""
-    if target.repeatable:
-        return nullcontext()
-    return files.hold_lock(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
+    return nullcontext() if target.repeatable else files.hold_lock(lock_file(layout, target))
+
+
+def lock_file(layout: Layout, target: Device) -> Path:
+    """Return the file whose lock the one program that may time something on the device holds."""
+    return layout.state / "locks" / f"device-{target.spec.replace(':', '-')}"
+
+
+def find_gpu(layout: Layout) -> Device | None:
+    """Return the machine's first GPU, if it has one that this installation can use."""
+    if not any(Path(node).exists() for node in _GPU_NODES):
+        return None
+    try:
+        return resolve(layout, "gpu")
+    except BadInput:
+        return None
 
 
 def describe(layout: Layout, spec: str) -> dict[str, Any]:

@@ -50,6 +50,7 @@ EXACT = [
     "counters of global requests and sectors, and of bank conflicts where ptxas merges no accesses: those of Nsight "
     "Compute; instructions are those of PTX",
 ]
+REAL = "times of speed tests on a real GPU: its own, of kernels, copies and fills, by its events"
 MODELLED = [
     Modelled("L1 hit rates", "at most 3 points off"),
     Modelled("sectors that L2 reads", "up to 1.6 times Nsight Compute's"),
@@ -59,12 +60,18 @@ MODELLED = [
 ]
 
 
-def state(target: Device, unsupported: Iterable[str] = ()) -> Fidelity | None:
-    """Return the statement for a device of which it is known."""
-    if target.kind == "gpu":
-        return None
+def state(target: Device, unsupported: Iterable[str] = (), timing: Device | None = None) -> Fidelity:
+    """Return the statement for a device, and the one that times speed tests in its place, if one does."""
     name = str(target.properties.get("name") or target.requested)
     lacking = list(dict.fromkeys(one_line(what, _WIDTH) for what in unsupported))[:_MAX_UNSUPPORTED]
+    if target.kind == "gpu":
+        return Fidelity(name, "results and times are the GPU's own; nothing counted", [REAL], [], unsupported=lacking)
+    if timing is not None and timing.kind == "gpu":
+        real = str(timing.properties.get("name") or timing.requested)
+        rest = state(target, unsupported)
+        return msgspec.structs.replace(
+            rest, summary=f"results exact; speed measured on {one_line(real, _WIDTH)}", exact=[*rest.exact, REAL]
+        )
     if not target.analysed:
         return Fidelity(name, "results exact; nothing counted or timed", EXACT[:1], [], unsupported=lacking)
     if not name.startswith(_MEASURED_DEVICE):

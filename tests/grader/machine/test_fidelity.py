@@ -30,22 +30,27 @@ def test_the_numbers_are_those_that_were_measured() -> None:
 
 def test_errors_belong_to_the_device_on_which_they_were_measured() -> None:
     stated = fidelity.state(H100)
-    assert stated is not None
     assert (stated.modelled, stated.measured_on) == (fidelity.MODELLED, "NVIDIA H100 80GB HBM3")
     other = fidelity.state(Device("vgpu:t4", "vgpu:t4", "vgpu", {"name": "Tesla T4 (virtual)"}))
-    assert other is not None
     assert {one.error for one in other.modelled} == {"not measured on this device"}
     assert other.measured_on == ""
     plain = fidelity.state(Device("plain", "plain:h100", "plain", H100.properties, analysed=False))
-    assert plain is not None
     assert (len(plain.exact), plain.modelled) == (1, [])
-    assert fidelity.state(Device("gpu", "gpu:0", "gpu", {}, repeatable=False, analysed=False)) is None
+
+
+def test_a_real_gpu_models_nothing_and_times_what_the_virtual_one_would_model() -> None:
+    gpu = Device("gpu", "gpu:0", "gpu", {"name": "Tesla\x1b[31m T4"}, repeatable=False, analysed=False)
+    alone, both = fidelity.state(gpu), fidelity.state(H100, timing=gpu)
+    assert (alone.exact, alone.modelled) == ([fidelity.REAL], [])
+    assert both.exact == [*fidelity.EXACT, fidelity.REAL]
+    assert both.summary.startswith("results exact; speed measured on Tesla")
+    assert "\x1b" not in both.summary
+    assert fidelity.state(H100, timing=H100) == fidelity.state(H100)
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[31mred", "a\nb", "x" * 5000])
 def test_what_was_met_and_is_not_supported_is_one_short_line(hostile: str) -> None:
     stated = fidelity.state(H100, [hostile, "wgmma", "wgmma", *map(str, range(100))])
-    assert stated is not None
     assert len(stated.unsupported) == 10
     assert stated.unsupported[1] == "wgmma"
     assert stated.line.startswith("results exact; times modelled")

@@ -1,0 +1,122 @@
+#include "judge/timed_call.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "judge/errors.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+bool is_same_launch(const device::LaunchRecord& one, const device::LaunchRecord& other, bool same_device) {
+    const device::LaunchConfig &a = one.config, &b = other.config;
+    const auto shape = [](const device::Dim3& d) { return std::tuple(d.x, d.y, d.z); };
+    if (one.kernel != other.kernel) return false;
+    return !same_device || (shape(a.grid) == shape(b.grid) && shape(a.block) == shape(b.block) &&
+                            a.dynamic_shared_bytes == b.dynamic_shared_bytes);
+}
+
+// The place of each timed launch among the launches of the analysed call; none if that launched something else.
+std::optional<std::vector<device::LaunchRecord*>> match(Profile& profile,
+                                                        const std::vector<device::LaunchRecord>& timed,
+                                                        bool same_device) {
+    std::vector<device::LaunchRecord*> places;
+    auto part = profile.launches.begin(), rest = profile.not_part.begin();
+    for (const device::LaunchRecord& launch : timed) {
+        if (part != profile.launches.end() && is_same_launch(*part, launch, same_device))
+            places.push_back(&*part++);
+        else if (rest != profile.not_part.end() && is_same_launch(*rest, launch, same_device))
+            places.push_back(&*rest++);
+        else
+            return std::nullopt;
+    }
+    if (part != profile.launches.end() || rest != profile.not_part.end()) return std::nullopt;
+    return places;
+}
+
+// Floats may differ as sums in another order do.
+template <class Float>
+bool are_close(std::span<const std::byte> a, std::span<const std::byte> b) {
+    constexpr double tolerance = 1e-3;
+    std::vector<Float> left(a.size() / sizeof(Float)), right(left.size());
+    std::memcpy(left.data(), a.data(), left.size() * sizeof(Float));
+    std::memcpy(right.data(), b.data(), right.size() * sizeof(Float));
+    double largest = 0;
+    for (const Float each : left)
+        if (std::isfinite(each)) largest = std::max(largest, std::abs(double{each}));
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const double x = left[i], y = right[i];
+        if (!(x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= tolerance * largest)) return false;
+    }
+    return true;
+}
+
+bool are_close(wire::Type type, std::span<const std::byte> a, std::span<const std::byte> b) {
+    if (a.size() != b.size()) return false;
+    if (std::ranges::equal(a, b)) return true;
+    if (type == wire::Type::f32) return are_close<float>(a, b);
+    return type == wire::Type::f64 && are_close<double>(a, b);
+}
+
+bool has_same_results(const CallSpec& spec, const CallResult& one, const CallResult& other) {
+    const auto bytes = [&](const CallResult& call) {
+        return std::as_bytes(std::span(&call.result, 1)).first(wire::bytes_of(spec.result));
+    };
+    if (!are_close(spec.result, bytes(one), bytes(other)) || one.outputs.size() != other.outputs.size()) return false;
+    std::size_t next = 0;
+    return std::ranges::all_of(spec.arguments, [&](const ArgumentData& argument) {
+        if (!wire::is_written_back(argument.kind)) return true;
+        const std::size_t index = next++;
+        return are_close(argument.type, one.outputs.at(index), other.outputs.at(index));
+    });
+}
+
+}  // namespace
+
+LockedFile::LockedFile(const std::string& path) {
+    if (path.empty()) return;
+    file_ = device::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    int locked = -1;
+    while (file_ && (locked = ::flock(file_.get(), LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    if (locked != 0) throw InfrastructureError("the lock of the timing device cannot be held: " + path);
+}
+
+void take_times(const CallSpec& spec, CallResult& result, std::span<const CallResult> timed, bool same_device,
+                bool compare_results) {
+    std::vector<double> call_ns;
+    std::vector<std::vector<double>> durations_ns;
+    std::vector<device::LaunchRecord*> places;
+    for (const CallResult& call : timed) {
+        const auto& launches = call.profile.launches;
+        const auto found = match(result.profile, launches, same_device);
+        if (!found)
+            throw SubmissionFailure(
+                "on the device that times it, your program launches other kernels than on the one that looks at them: "
+                "launch the same on each device");
+        if (compare_results && !has_same_results(spec, result, call))
+            throw SubmissionFailure(
+                "on the device that times it, your program has other results than on the one that looks at them");
+        places = *found;
+        call_ns.push_back(call.profile.time_ns);
+        durations_ns.resize(launches.size());
+        for (std::size_t i = 0; i < launches.size(); ++i)
+            if (launches[i].duration_ns) durations_ns[i].push_back(*launches[i].duration_ns);
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        places[i]->start_ns = timed.back().profile.launches[i].start_ns;
+        places[i]->duration_ns.reset();
+        if (durations_ns[i].size() == timed.size()) places[i]->duration_ns = std::ranges::min(durations_ns[i]);
+    }
+    result.profile.time_ns = std::ranges::min(call_ns);
+}
+
+}  // namespace warpgrade::judge
