@@ -1,5 +1,5 @@
-// What additions that meet cost, in global and in shared memory, and how fast blocks start. The virtual GPU runs it too:
-// tests/model compares its clock with the times of a real device.
+// What additions that meet cost, in global and in shared memory, and how fast blocks start.
+// tests/model/h100.md has what it printed.
 #include "timing.cuh"
 
 namespace {
@@ -93,8 +93,8 @@ void print(const char* op, const char* pattern, double ms, double adds) {
 template <class Op, class Pattern>
 void global_row(const char* op, const char* name, Pattern pattern, int steps = 16) {
     using Word = typename Op::Word;
-    const double ms = kernel_ms(
-        [&] { in_global<Op><<<blocks, threads>>>(static_cast<Word*>(memory), sink, pattern, steps); });
+    const double ms =
+        kernel_ms([&] { in_global<Op><<<blocks, threads>>>(static_cast<Word*>(memory), sink, pattern, steps); });
     print(op, name, ms, 1.0 * steps * all_threads);
 }
 
