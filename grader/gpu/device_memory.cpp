@@ -1,9 +1,7 @@
 #include "gpu/device_memory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +10,7 @@
 
 #include "device/address_space.hpp"
 #include "device/fresh_memory.hpp"
+#include "device/sealed_file.hpp"
 #include "gpu/driver.hpp"
 
 namespace warpgrade::gpu {
@@ -28,15 +27,6 @@ constexpr std::uint64_t chunk = std::uint64_t{64} << 20;    // of physical memor
 constexpr std::uint64_t host_gap = 16 * space::page_bytes;  // unmapped, between two host-visible allocations
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-// A file in memory whose size is fixed: a program that could shrink it would crash this process.
-device::Descriptor sealed_file(std::uint64_t bytes) {
-    device::Descriptor file(::memfd_create("warpgrade", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
-        ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        throw DeviceError(error::memory_allocation, "the host is out of memory to share with the program");
-    return file;
-}
 
 void* host_pointer(DevicePtr address) { return reinterpret_cast<void*>(address); }
 
@@ -134,7 +124,7 @@ device::HostVisibleMemory DeviceMemory::allocate_host_visible(std::uint64_t byte
     const DevicePtr address = at ? at : next_host_ + host_gap;
     if (!at && address + room > space::host_end)
         throw DeviceError(error::memory_allocation, "the address space of page-locked memory is used up");
-    device::Descriptor file = sealed_file(room);
+    device::Descriptor file = device::sealed_file(room);
     // Memory that the program registers may lie where this process has something else.
     void* const pages =
         ::mmap(host_pointer(address), room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file.get(), 0);

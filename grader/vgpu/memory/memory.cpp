@@ -1,9 +1,6 @@
 #include "vgpu/memory/memory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <iterator>
@@ -11,6 +8,7 @@
 
 #include "device/address_space.hpp"
 #include "device/fresh_memory.hpp"
+#include "device/sealed_file.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -19,15 +17,6 @@ namespace error = device::error;
 
 namespace {
 constexpr std::uint64_t gap = 4096;  // unmapped addresses between two allocations
-
-// A memory file of fixed size: a worker that could shrink it would crash the server.
-device::Descriptor sealed_file(std::uint64_t bytes) {
-    device::Descriptor file(memfd_create("warpgrade", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
-        fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        throw DeviceError(error::memory_allocation, "the host is out of memory to share with the program");
-    return file;
-}
 
 // The maximum number of copies of undefined values into one allocation that are remembered separately.
 constexpr std::size_t max_copied = 4096;
@@ -74,7 +63,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     const bool free_before = after == live_.begin() || std::prev(after)->second->end() <= base;
     if (!free_before || (after != live_.end() && after->first < base + whole))
         throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is already shared", origin.call, base));
-    device::Descriptor file = sealed_file(whole);
+    device::Descriptor file = device::sealed_file(whole);
     HostPages pages(whole, file);
     // The module provides the initial contents of a managed variable.
     const bool managed_variable = origin.kind == device::MemoryKind::managed_variable;
