@@ -272,7 +272,7 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
-    command += timing.judge_options(layout, timed_on)
+    command += timing.judge_options(layout, target, timed_on)
     if options.record_calls:
         command += ["--record-calls", options.record_calls]
     kept = baselines.cache_file(layout, lab, target, program, baseline, options.seed, options.checks)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from warpgrade.machine import device
 from warpgrade.machine.device import Device
 from warpgrade.machine.paths import Layout
@@ -19,14 +17,13 @@ def architecture(target: Device, timing: Device | None) -> int:
     return min(target.architecture, timing.architecture if timing else target.architecture)
 
 
-def judge_options(layout: Layout, timing: Device | None) -> list[str]:
-    """Return what the judge's command line says of the device."""
+def judge_options(layout: Layout, target: Device, timing: Device | None) -> list[str]:
+    """Return what the judge's command line says of the device that times."""
     if timing is None:
         return []
     words = ["--timing-device", timing.spec]
-    return words if timing.repeatable else [*words, "--timing-lock", str(_made(device.lock_file(layout, timing)))]
-
-
-def _made(lock: Path) -> Path:
+    if timing.repeatable or timing.spec == target.spec:  # the lock of the target is held around the judge
+        return words
+    lock = device.lock_file(layout, timing)
     lock.parent.mkdir(parents=True, exist_ok=True)
-    return lock
+    return [*words, "--timing-lock", str(lock)]

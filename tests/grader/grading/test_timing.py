@@ -29,9 +29,10 @@ def test_nothing_but_a_named_device_times_in_place_of_the_one_that_all_else_runs
 def test_one_program_runs_on_both_devices() -> None:
     assert timing.architecture(VGPU, None) == 90
     assert timing.architecture(VGPU, GPU) == 80
-    assert timing.judge_options(LAYOUT, None) == []
-    words = timing.judge_options(LAYOUT, GPU)
+    assert timing.judge_options(LAYOUT, VGPU, None) == []
+    words = timing.judge_options(LAYOUT, VGPU, GPU)
     assert words[:3] == ["--timing-device", "gpu:0", "--timing-lock"]
+    assert timing.judge_options(LAYOUT, GPU, GPU) == words[:2]  # who holds the lock already would wait for ever
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has a GPU")
