@@ -28,7 +28,7 @@ from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
 
-_USUAL = grade.Options(device="vgpu")  # whose numbers and speed-ups are the same everywhere
+_USUAL = grade.Options()
 _SEEDS = (1, 2, 3)  # of the runs that must agree on what the reference counts
 _TOLERANCE = 0.1  # another nvcc makes other instructions of the same source
 
@@ -71,7 +71,7 @@ def run(layout: Layout, lab: Lab, some: Sequence[Proof], say: Say = lambda text:
     judges.require(layout, lab, toolchain.find(layout), say)  # once, not by each of the threads
     cores = len(os.sched_getaffinity(0))
     workers = max(1, min(cores, len(some)))
-    options = grade.Options(device="vgpu", threads=max(1, cores // workers))
+    options = grade.Options(threads=max(1, cores // workers))
     outcomes: dict[str, str] = {}
     with ThreadPoolExecutor(workers) as pool:
         running = {pool.submit(proof.what_is_wrong, options): proof for proof in some}
