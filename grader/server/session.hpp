@@ -100,6 +100,7 @@ class Session {
     void for_each_shared_part(const wire::Region& host, const wire::Region& device, Visit&& visit);
     void read_host(const wire::Region& host, std::uint64_t offset, std::span<std::byte> to);
     void write_host(const wire::Region& host, std::uint64_t offset, std::span<const std::byte> from);
+    void copy_to_host(const wire::Region& region, const wire::Region& host);
     enum class Use { writes, reads, sets };
     void check_region(const wire::Region& region, const char* what, Use use);
     void free_allocation(DevicePtr address);

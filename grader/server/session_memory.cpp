@@ -310,6 +310,18 @@ void Session::finish_incoming(Writer& out) {
     }
 }
 
+void Session::copy_to_host(const Region& region, const Region& host) {
+    const std::uint64_t total = region.bytes();
+    std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
+    for (std::uint64_t done = 0; done < total; done += piece.size()) {
+        piece.resize(std::min<std::uint64_t>(piece.size(), total - done));
+        region.for_each_part(done, piece.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+            device_.read(address, std::span(piece).subspan(at, bytes));
+        });
+        write_host(host, done, piece);
+    }
+}
+
 void Session::op_read(Reader& in, Writer& out) {
     const Region region = Region::get(in);
     Transfer transfer = Transfer::get(in);
@@ -323,19 +335,12 @@ void Session::op_read(Reader& in, Writer& out) {
     origin_.record_download(region);
     if (transfer.host != 0) {
         const Region host = host_side(transfer, region);
-        const bool directly = device_.copies_host_memory();
-        if (directly)
+        if (device_.copies_host_memory())
             for_each_shared_part(host, region, [&](std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
                 device_.copy(to, from, bytes, current_code_);
             });
-        std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
-        for (std::uint64_t done = 0; !directly && done < total; done += piece.size()) {
-            piece.resize(std::min<std::uint64_t>(piece.size(), total - done));
-            region.for_each_part(done, piece.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
-                device_.read(address, std::span(piece).subspan(at, bytes));
-            });
-            write_host(host, done, piece);
-        }
+        else
+            copy_to_host(region, host);
     }
     device_.schedule_transfer(
         {TransferTime::Kind::to_host, transfer.stream, total, transfer.host != 0, transfer.blocking});
