@@ -6,7 +6,6 @@
 #include <string>
 
 #include "device/descriptor.hpp"
-
 #include "judge/submission.hpp"
 
 namespace warpgrade::judge {
@@ -20,10 +19,9 @@ class LockedFile {
     device::Descriptor file_;
 };
 
-// `timed` are calls with the same inputs; of each time the least counts, since whatever disturbs a GPU
-// takes time. `same_device`: the two devices have equally
-// many multiprocessors, so that grids must be equal too. Throws SubmissionFailure if the kernels or, of a submission,
-// the results differ.
+// `timed` are calls with the same inputs; of each time the least counts, since whatever disturbs a GPU takes time.
+// `same_device`: the two devices have equally many multiprocessors, so that grids must be equal too. Throws
+// SubmissionFailure if the kernels or, with `compare_results`, the results differ.
 void take_times(const CallSpec& spec, CallResult& result, std::span<const CallResult> timed, bool same_device,
                 bool compare_results);
 
