@@ -105,13 +105,13 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n) {
 
 // 3. Several streams: while one piece is added, the next one is on its way.
 
-void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams, int times) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
     // SOLUTION BEGIN
-    // TODO(student): step 3. Page-locked arrays on the host (cudaMallocHost) and arrays on the device. Cut the vectors
-    // into pieces; for each piece create a stream and give it two copies with cudaMemcpyAsync, a launch, and a copy
-    // back. Wait for all streams only when all of them have their work.
-    // STARTER: vecadd_copies(a, b, c, n);
+    // TODO(student): step 3. Once: page-locked arrays on the host (cudaMallocHost), arrays on the device, a stream for
+    // each piece of the vectors. Each time: give each stream two copies with cudaMemcpyAsync, a launch, and a copy back.
+    // Wait for all streams only when all of them have their work.
+    // STARTER: for (int time = 0; time < times; ++time) vecadd_copies(a, b, c, n);
     const std::size_t bytes = n * sizeof(float);
     float *h_a, *h_b, *h_c;
     CHECK(cudaMallocHost(&h_a, bytes));
@@ -125,17 +125,22 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     std::memcpy(h_b, b, bytes);
 
     cudaStream_t stream[MAX_STREAMS];
+    for (int s = 0; s < streams; ++s) CHECK(cudaStreamCreate(&stream[s]));
+
+    // All that costs time and serves again is there: from here on, only what each time needs.
     const int piece = (n + streams - 1) / streams;
-    for (int s = 0; s < streams; ++s) {
-        CHECK(cudaStreamCreate(&stream[s]));
-        const int first = s * piece, count = std::min(piece, n - first);
-        if (count <= 0) continue;
-        const std::size_t part = count * sizeof(float);
-        CHECK(cudaMemcpyAsync(d_a + first, h_a + first, part, cudaMemcpyHostToDevice, stream[s]));
-        CHECK(cudaMemcpyAsync(d_b + first, h_b + first, part, cudaMemcpyHostToDevice, stream[s]));
-        launch_add(d_a + first, d_b + first, d_c + first, count, stream[s]);
-        CHECK(cudaMemcpyAsync(h_c + first, d_c + first, part, cudaMemcpyDeviceToHost, stream[s]));
+    for (int time = 0; time < times; ++time) {
+        for (int s = 0; s < streams; ++s) {
+            const int first = s * piece, count = std::min(piece, n - first);
+            if (count <= 0) continue;
+            const std::size_t part = count * sizeof(float);
+            CHECK(cudaMemcpyAsync(d_a + first, h_a + first, part, cudaMemcpyHostToDevice, stream[s]));
+            CHECK(cudaMemcpyAsync(d_b + first, h_b + first, part, cudaMemcpyHostToDevice, stream[s]));
+            launch_add(d_a + first, d_b + first, d_c + first, count, stream[s]);
+            CHECK(cudaMemcpyAsync(h_c + first, d_c + first, part, cudaMemcpyDeviceToHost, stream[s]));
+        }
     }
+
     for (int s = 0; s < streams; ++s) {
         CHECK(cudaStreamSynchronize(stream[s]));
         CHECK(cudaStreamDestroy(stream[s]));

@@ -63,12 +63,12 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n) {
 
 // 3. Several streams: while one piece is added, the next one is on its way.
 
-void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams, int times) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
-    // TODO(student): step 3. Page-locked arrays on the host (cudaMallocHost) and arrays on the device. Cut the vectors
-    // into pieces; for each piece create a stream and give it two copies with cudaMemcpyAsync, a launch, and a copy
-    // back. Wait for all streams only when all of them have their work.
-    vecadd_copies(a, b, c, n);
+    // TODO(student): step 3. Once: page-locked arrays on the host (cudaMallocHost), arrays on the device, a stream for
+    // each piece of the vectors. Each time: give each stream two copies with cudaMemcpyAsync, a launch, and a copy back.
+    // Wait for all streams only when all of them have their work.
+    for (int time = 0; time < times; ++time) vecadd_copies(a, b, c, n);
 }
 
 // 4. A __managed__ variable, and work for the host meanwhile.

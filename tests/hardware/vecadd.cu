@@ -11,8 +11,15 @@ int main() {
         show("vecadd_copies", call_ms([&] { vecadd_copies(a.data(), b.data(), c.data(), n); }));
         show("vecadd_managed", call_ms([&] { vecadd_managed(a.data(), b.data(), c.data(), n); }));
         show("vecadd_mapped", call_ms([&] { vecadd_mapped(a.data(), b.data(), c.data(), n); }));
-        show("vecadd_streams, 1", call_ms([&] { vecadd_streams(a.data(), b.data(), c.data(), n, 1); }));
-        show("vecadd_streams, 4", call_ms([&] { vecadd_streams(a.data(), b.data(), c.data(), n, 4); }));
+        const auto streams_ms = [&](int streams, int times) {
+            return call_ms([&] { vecadd_streams(a.data(), b.data(), c.data(), n, streams, times); });
+        };
+        show("vecadd_streams, 1", streams_ms(1, 1));
+        show("vecadd_streams, 4", streams_ms(4, 1));
+        // What each further time takes, the buffers being there.
+        constexpr int times = 51;
+        show("vecadd_streams, 1, each further time", (streams_ms(1, times) - streams_ms(1, 1)) / (times - 1));
+        show("vecadd_streams, 4, each further time", (streams_ms(4, times) - streams_ms(4, 1)) / (times - 1));
         float *pinned, *device;
         CHECK(cudaHostAlloc(&pinned, n * sizeof(float), cudaHostAllocDefault));
         CHECK(cudaMalloc(&device, n * sizeof(float)));

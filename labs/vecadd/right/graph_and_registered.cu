@@ -90,7 +90,7 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n) {
 
 // 4. Several streams: while one piece is added, the next one is on its way.
 
-void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams, int times) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
     const std::size_t bytes = n * sizeof(float);
     float *h_a, *h_b, *h_c;
@@ -106,8 +106,9 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
 
     cudaStream_t stream[MAX_STREAMS];
     const int piece = (n + streams - 1) / streams;
-    for (int s = 0; s < streams; ++s) {
-        CHECK(cudaStreamCreate(&stream[s]));
+    for (int s = 0; s < streams; ++s) CHECK(cudaStreamCreate(&stream[s]));
+    for (int turn = 0; turn < times * streams; ++turn) {
+        const int s = turn % streams;
         const int first = s * piece, count = std::min(piece, n - first);
         if (count <= 0) continue;
         const std::size_t part = count * sizeof(float);

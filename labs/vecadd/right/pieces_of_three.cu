@@ -89,7 +89,7 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n) {
 }
 
 // Piece by piece, on both sides: its part of a, then of b, then of c. So one copy takes up both inputs.
-void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams, int times) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
     const int piece = (n + streams - 1) / streams, pieces = (n + piece - 1) / piece;
     const std::vector<Stream> own(pieces);
@@ -97,16 +97,19 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     float *h, *d;
     CHECK(cudaMallocHost(&h, bytes));
     CHECK(cudaMalloc(&d, bytes));
-    for (int p = 0; p < pieces; ++p) {
-        const int first = p * piece, count = std::min(piece, n - first);
-        float *const there = d + 3ULL * first, *const here = h + 3ULL * first;
-        std::copy_n(a + first, count, here);
-        std::copy_n(b + first, count, here + count);
-        CHECK(cudaMemcpyAsync(there, here, 2ULL * count * sizeof(float), cudaMemcpyHostToDevice, own[p]));
-        launch(there, there + count, there + 2ULL * count, count, own[p]);
-        CHECK(cudaMemcpyAsync(here + 2ULL * count, there + 2ULL * count, count * sizeof(float), cudaMemcpyDeviceToHost,
-                              own[p]));
-    }
+    for (int time = 0; time < times; ++time)
+        for (int p = 0; p < pieces; ++p) {
+            const int first = p * piece, count = std::min(piece, n - first);
+            float *const there = d + 3ULL * first, *const here = h + 3ULL * first;
+            if (time == 0) {
+                std::copy_n(a + first, count, here);
+                std::copy_n(b + first, count, here + count);
+            }
+            CHECK(cudaMemcpyAsync(there, here, 2ULL * count * sizeof(float), cudaMemcpyHostToDevice, own[p]));
+            launch(there, there + count, there + 2ULL * count, count, own[p]);
+            CHECK(cudaMemcpyAsync(here + 2ULL * count, there + 2ULL * count, count * sizeof(float),
+                                  cudaMemcpyDeviceToHost, own[p]));
+        }
     for (int p = 0; p < pieces; ++p) {
         const int first = p * piece, count = std::min(piece, n - first);
         own[p].wait();

@@ -90,14 +90,16 @@ class Stream {
     cudaEvent_t done_;
 };
 
-void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams, int times) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
     const Array<Kind::pinned> h_a(n, a), h_b(n, b), h_c(n);
     const Array<Kind::device> d_a(n), d_b(n), d_c(n);
     {
         Stream stream[MAX_STREAMS];
         const int piece = (n + streams - 1) / streams;
-        for (int s = 0; s * piece < n; ++s) {
+        const int pieces = (n + piece - 1) / piece;
+        for (int turn = 0; turn < times * pieces; ++turn) {
+            const int s = turn % pieces;
             const int first = s * piece, count = std::min(piece, n - first);
             const std::size_t bytes = count * sizeof(float);
             CHECK(cudaMemcpyAsync(d_a.data() + first, h_a.data() + first, bytes, cudaMemcpyDefault, stream[s]));

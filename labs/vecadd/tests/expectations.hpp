@@ -24,7 +24,7 @@ inline std::vector<float> sums(const std::vector<float>& a, const std::vector<fl
     return c;
 }
 
-// Calls one of the first three versions with (n), the last with (n, streams); the result is right when it returns.
+// Calls one of the first three versions with (n), the last with (n, streams, times); the result is right on return.
 template <auto function, class... More>
 auto profile_sum(const std::vector<float>& a, const std::vector<float>& b, More... more) {
     const auto run =
@@ -69,14 +69,16 @@ inline void check_kernels(const judge::Profile& run, int n) {
     CHECK_THAT(sectors_stored(counters), at_most(most, "neighbouring threads store neighbouring elements"));
 }
 
-// Each input goes to the device once and the result back once, and nothing else moves. `pieces`: of each vector.
-inline void check_copies(const judge::Profile& run, int n, std::size_t pieces) {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(n) * sizeof(float);
+// Each input goes to the device and the result back, once each time, and nothing else moves. `pieces`: of each vector.
+inline void check_copies(const judge::Profile& run, int n, std::size_t pieces, int times = 1) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(n) * sizeof(float) * times;
+    const std::string once = times == 1 ? " once" : " once each time";
+    const std::string of_times = times == 1 ? "" : ", " + std::to_string(times) + " times";
     using namespace judge;
-    CHECK_THAT(copies(run, Transfer::Kind::to_device), at_most(2 * pieces, "each piece of a and b once"));
-    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_device), is(2 * bytes, "a and b, n floats each"));
-    CHECK_THAT(copies(run, Transfer::Kind::to_host), at_most(pieces, "each piece of c once"));
-    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_host), is(bytes, "c, n floats"));
+    CHECK_THAT(copies(run, Transfer::Kind::to_device), at_most(2 * times * pieces, "each piece of a and b" + once));
+    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_device), is(2 * bytes, "a and b, n floats each" + of_times));
+    CHECK_THAT(copies(run, Transfer::Kind::to_host), at_most(times * pieces, "each piece of c" + once));
+    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_host), is(bytes, "c, n floats" + of_times));
     CHECK_THAT(copies(run, Transfer::Kind::within_device), is(0));
 }
 
@@ -151,8 +153,8 @@ inline void check_way<vecadd_mapped>(int n) {
     check_kernels(run, n);
 }
 
-// Every kernel and every copy is in a stream of its piece, none in the default stream (0).
-inline void check_streams(const judge::Profile& run, int n, int streams) {
+// Every kernel and every copy is in a stream of its piece, none in the default stream (0), whichever time it is.
+inline void check_streams(const judge::Profile& run, int n, int streams, int times) {
     std::set<unsigned> of_kernels, of_copies;
     int in_default_stream = 0;
     for (const auto& launch : run.launches) {
@@ -173,7 +175,7 @@ inline void check_streams(const judge::Profile& run, int n, int streams) {
     std::set_symmetric_difference(of_kernels.begin(), of_kernels.end(), of_copies.begin(), of_copies.end(),
                                   std::back_inserter(of_one_only));
     CHECK_THAT(measure("streams with a kernel but no copies, or with copies but no kernel", of_one_only.size()), is(0));
-    CHECK_THAT(launches(run), at_most(streams, "one for each piece"));
+    CHECK_THAT(launches(run), between(least_streams * times, streams * times, "one for each piece, each time"));
     std::uint64_t longest = 0;
     for (const auto& transfer : run.transfers)
         if (transfer.kind == Transfer::Kind::to_host) longest = std::max<std::uint64_t>(longest, transfer.bytes);
@@ -181,14 +183,35 @@ inline void check_streams(const judge::Profile& run, int n, int streams) {
                at_most(largest_piece, "n / streams, rounded up"));
 }
 
-inline auto profile_streams(int n, int streams) {
-    const auto run = profile_sum<vecadd_streams>(judge::uniform(n), judge::uniform(n), n, streams);
-    check_device_work(run, n);
-    check_streams(run, n, streams);
-    check_copies(run, n, static_cast<std::size_t>(streams));
-    check_waited(run);
-    check_kernels(run, n);
+// What serves again is made once. The arrays fill 6 n floats, three on either side; half as many more leave room for
+// padding, and less than a second set of them.
+inline void check_made_once(const judge::Profile& run, int n, int times) {
+    std::uint64_t bytes = 0;
+    for (const auto& allocation : run.allocations) bytes += allocation.bytes;
+    if (times > 1)
+        CHECK_THAT(judge::measure("bytes of memory allocated or page-locked", bytes),
+                   judge::at_most(std::uint64_t{9} * n * sizeof(float), "once, however often it is added"));
+}
+
+// The result comes from the last time alone, unless a kernel's arrays are parts of one allocation; the work of the
+// others is asked for as well.
+inline judge::Profile with_all_launches(judge::Profile run) {
+    run.launches.insert(run.launches.end(), run.not_part.begin(), run.not_part.end());
+    run.not_part.clear();
     return run;
+}
+
+inline auto profile_streams(int n, int streams, int times = 2) {
+    const auto run = profile_sum<vecadd_streams>(judge::uniform(n), judge::uniform(n), n, streams, times);
+    check_device_work(run, n);
+    const auto all = with_all_launches(run);
+    check_device_work(all, n * times);
+    check_streams(all, n, streams, times);
+    check_copies(all, n, static_cast<std::size_t>(streams), times);
+    check_made_once(all, n, times);
+    check_waited(all);
+    check_kernels(all, n * times);
+    return all;
 }
 
 // How many of x are above the limit: with a part of them on the host, and each call anew.

@@ -15,7 +15,7 @@ void check_all_versions(const std::vector<float>& a, const std::vector<float>& b
     check_sum<vecadd_copies>(a, b, n);
     check_sum<vecadd_managed>(a, b, n);
     check_sum<vecadd_mapped>(a, b, n);
-    check_sum<vecadd_streams>(a, b, n, 3);
+    check_sum<vecadd_streams>(a, b, n, 3, 1);
 }
 
 template <auto function, class... More>
@@ -67,7 +67,8 @@ TEST_CASE("vecadd_streams cuts uneven pieces and takes more streams than element
     for (const auto& [n, streams] : std::vector<std::pair<int, int>>{
              {1, 1}, {1, 16}, {5, 4}, {7, 3}, {16, 16}, {17, 16}, {33, 2}, {1000, 7}, {4097, 16}}) {
         INFO("n = " << n << ", streams = " << streams);
-        profile_streams(n, streams);
+        // Where pieces of a and b lie side by side, a few elements that go up again look as if copies arranged them.
+        profile_streams(n, streams, n < 1000 ? 1 : 2);
     }
 }
 
@@ -91,8 +92,8 @@ TEST_CASE("without elements or streams nothing is launched", "[hidden]") {
         check_nothing_happens<vecadd_copies>(n);
         check_nothing_happens<vecadd_managed>(n);
         check_nothing_happens<vecadd_mapped>(n);
-        check_nothing_happens<vecadd_streams>(n, 2);
+        check_nothing_happens<vecadd_streams>(n, 2, 1);
     }
-    for (const int streams : {0, -3, MAX_STREAMS + 1}) check_nothing_happens<vecadd_streams>(8, streams);
+    for (const int streams : {0, -3, MAX_STREAMS + 1}) check_nothing_happens<vecadd_streams>(8, streams, 1);
     check_all_versions(uniform(8), uniform(8));
 }

@@ -126,10 +126,13 @@ TEST_CASE("the checks find no mistakes in count_above", "[public][checks]") {
 TEST_CASE("speed of four streams on 2^20 elements", "[public][speed]") {
     const int n = 1 << 20;
     const auto a = uniform(n), b = uniform(n);
-    const auto compared = compare_with_starter<vecadd_streams>(in(a), in(b), out<float>(n), n, 4);
+    const int times = 2;
+    const auto compared = compare_with_starter<vecadd_streams>(in(a), in(b), out<float>(n), n, 4, times);
     INFO("the speed counts once the sums are right");
     const auto& c = compared.submission.output;
     REQUIRE_THAT(c, equals_exactly(sums(a, b)));
     check_device_work(compared.submission, n);
+    check_copies(compared.submission, n, 4, times);
+    check_made_once(compared.submission, n, times);
     report_speedup(compared);
 }

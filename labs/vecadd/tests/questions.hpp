@@ -43,7 +43,7 @@ inline void ask_time(int n, int streams) {
     using namespace judge;
     INFO("n = " << n << ", streams = " << streams);
     const auto a = uniform(n), b = uniform(n);
-    const auto one = submission().profile<vecadd_streams>(in(a), in(b), out<float>(n), n, 1);
+    const auto one = submission().profile<vecadd_streams>(in(a), in(b), out<float>(n), n, 1, 1);
     double up = 0, down = 0;  // µs
     for (const auto& transfer : one.transfers)
         (transfer.kind == Transfer::Kind::to_device ? up : down) +=
@@ -51,7 +51,8 @@ inline void ask_time(int n, int streams) {
     double kernel = one.kernel_time_ns() / 1000;
     if (up == 0 || kernel == 0 || down == 0) up = 400, kernel = 20, down = 200;  // nothing ran that could be measured
     INFO("to the device " << up << " µs, kernel " << kernel << " µs, back " << down << " µs");
-    const auto several = own_run<vecadd_streams>(equals_exactly(sums(a, b)), in(a), in(b), out<float>(n), n, streams);
+    const auto several =
+        own_run<vecadd_streams>(equals_exactly(sums(a, b)), in(a), in(b), out<float>(n), n, streams, 1);
     std::set<unsigned> used;
     for (const auto& launch : several.launches) used.insert(launch.config.stream);
     const double predicted = submission().call<streams_time>(up, kernel, down, streams);

@@ -24,9 +24,11 @@ void vecadd_managed(const float* a, const float* b, float* c, int n) {
 void vecadd_mapped(const float* a, const float* b, float* c, int n) {
     host_add<way(2)>(shown_vecadd_mapped, a, b, c, n);
 }
-void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams, int times) {
     if (streams < 1 || streams > MAX_STREAMS) return;
-    const auto show = [=](auto x, auto y, auto z, int count) { shown_vecadd_streams(x, y, z, count, streams); };
+    const auto show = [=](auto x, auto y, auto z, int count) {
+        shown_vecadd_streams(x, y, z, count, streams, times);
+    };
     host_add<way(3)>(show, a, b, c, n);
 }
 // Where the host may count a part, the number says nothing of who counted; where it may not, it does.
