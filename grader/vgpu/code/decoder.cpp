@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "vgpu/code/uniform.hpp"
+
 namespace warpgrade::vgpu {
 
 using ptx::Operand;
@@ -173,6 +175,20 @@ unsigned FunctionDecoder::register_bytes(std::uint32_t reg) const {
 
 bool FunctionDecoder::is_predicate(std::uint32_t reg) const {
     return reg < function.registers.size() && function.registers[reg].type == ptx::Type::Pred;
+}
+
+bool FunctionDecoder::is_read(const Operand& destination) const {
+    if (destination.kind != Operand::Kind::Register || index_ >= builder.places.size()) return true;
+    const auto& places = builder.places[index_];
+    return !places || places->read[destination.reg];
+}
+
+bool FunctionDecoder::is_uniform(const Operand& address) {
+    if (address.kind != Operand::Kind::Address) return false;
+    if (address.reg == Operand::no_register) return true;
+    if (!is_kernel()) return false;
+    if (!uniform_) uniform_ = find_uniform_registers(function);
+    return address.reg < uniform_->size() && (*uniform_)[address.reg];
 }
 
 Ref FunctionDecoder::register_place(std::uint32_t reg, std::uint32_t ptx_line, RegisterAccess::Kind access) {

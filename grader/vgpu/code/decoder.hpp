@@ -85,6 +85,10 @@ class FunctionDecoder {
     Ref register_place(std::uint32_t reg, std::uint32_t ptx_line, RegisterAccess::Kind access);
     [[nodiscard]] unsigned register_bytes(std::uint32_t reg) const;  // 0 for a predicate
     [[nodiscard]] bool is_predicate(std::uint32_t reg) const;
+    // False only in the second pass.
+    [[nodiscard]] bool is_read(const ptx::Operand& destination) const;
+    // True if all threads of a block are known to have the same address there.
+    [[nodiscard]] bool is_uniform(const ptx::Operand& address);
     Ref sink(unsigned bytes);
     Ref carry();
     std::optional<ParameterPlace> parameter(const std::string& name) const;
@@ -116,6 +120,7 @@ class FunctionDecoder {
     std::vector<const OpcodeRow*> rows_;  // by instruction; nullptr if it has none
     std::uint32_t frame_bytes_ = 0, local_bytes_ = 0, local_end_ = 0;
     std::vector<Ref> places_;
+    std::optional<std::vector<bool>> uniform_;  // registers, once somebody asks
     std::optional<Ref> sink_;
     Ref carry_ = 0;
     std::unordered_map<std::string, std::uint32_t> locals_;

@@ -164,6 +164,9 @@ std::optional<RegisterPlaces> place_registers(const Code& code, const FunctionCo
     if (std::uint64_t{width.size()} * (function.end_block - function.first_block) > max_liveness_bits)
         return std::nullopt;
     Liveness liveness(code, function, width.size());
+    std::vector<bool> read(width.size());
+    for (const RegisterAccess& each : accesses)
+        if (each.kind == RegisterAccess::Kind::Read) read[each.reg] = true;
     std::vector<Interval> intervals(width.size());
     for (std::uint32_t r = 0; r < width.size(); ++r) intervals[r].reg = r;
     // Liveness::note needs instructions in block order and the reads of each before its writes.
@@ -186,7 +189,9 @@ std::optional<RegisterPlaces> place_registers(const Code& code, const FunctionCo
         liveness.for_live_out(b, [&](std::uint32_t r) { intervals[r].include(last); });
     }
     std::erase_if(intervals, [](const Interval& i) { return i.begin > i.end; });
-    return scan(std::move(intervals), width);
+    RegisterPlaces places = scan(std::move(intervals), width);
+    places.read = std::move(read);
+    return places;
 }
 
 }  // namespace warpgrade::vgpu

@@ -28,6 +28,7 @@ struct RegisterPlaces {
     static constexpr std::uint32_t unused = ~0u;
     std::vector<std::uint32_t> offset;  // by register: bytes from the beginning of the register area
     std::uint32_t bytes = 0;
+    std::vector<bool> read;  // by register: false if nothing needs its value
 };
 
 // `width` is, by register, the bytes of one lane, or 0 for a predicate. Returns nothing if the function is too large to

@@ -310,6 +310,7 @@ void Grid::collect_memory() {
     for (const Executor& e : executors_) {
         result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
         result_.traffic.mapped_write_sectors += e.mapped_write_sectors;
+        result_.traffic.busiest_atomic_cycles += e.atomics.busiest_cycles();  // they run on one host thread
     }
 }
 

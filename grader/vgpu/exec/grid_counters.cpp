@@ -84,15 +84,14 @@ void Grid::collect_counters() {
                 WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
                 WG_STAT(ConstantLoad, constant_load_requests, constant_load_wavefronts)
                 WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
+                WG_STAT(SharedAtomic, shared_atomic_requests, shared_atomic_wavefronts)
 #undef WG_STAT
-                case StatKind::SharedAtomic:
-                    c.shared_atomic_requests += total.requests;
-                    break;
                 case StatKind::None:
                     break;
             }
             if (code.stat_kinds[s] == StatKind::GlobalLoad) c.global_load_l1_hits += total.l1_hits;
             add_cache(c, caches_->stats()[s]);
+            if (code.stat_kinds[s] == StatKind::GlobalAtomic) c.atomic_cycles += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
         });
@@ -126,6 +125,7 @@ void Grid::scale_sample() {
     for (device::LineCounters& line : result_.lines) scale_counters(line.counters);
     scale(result_.traffic.mapped_read_sectors);
     scale(result_.traffic.mapped_write_sectors);
+    scale(result_.traffic.busiest_atomic_cycles);
     result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere
 }
 

@@ -55,6 +55,12 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
     subtract(c.divergent_branches, line.divergent);
 }
 
+// As if the lanes of each atomic were on words and banks of their own.
+void let_no_atomics_meet(device::Counters& c) {
+    c.atomic_cycles = std::min(c.atomic_cycles, c.atomic_sectors);
+    c.shared_atomic_wavefronts = std::min(c.shared_atomic_wavefronts, c.shared_atomic_requests);
+}
+
 // The share of the multiprocessors that get no block.
 double idle_share_of_device(const Profile& profile, const device::LaunchConfig& config) {
     const double all = number(profile.properties.multi_processor_count);
@@ -251,8 +257,9 @@ std::vector<device::Diagnostic> advise(const Profile& profile, const device::Lau
 std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const device::LaunchConfig& config,
                                                const device::Counters& counters, const device::Occupancy& occupancy,
                                                const Traffic& traffic, const Spread& spread, const LaunchUse& use) {
+    Traffic moved = traffic;
     const auto model = [&](const device::Counters& c, const device::Occupancy& o) {
-        return model_kernel(profile, config, c, o, traffic, spread);
+        return model_kernel(profile, config, c, o, moved, spread);
     };
     const KernelTime now = model(counters, occupancy);
     std::vector<device::CauseCost> costs;
@@ -284,6 +291,11 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     device::Counters better = counters;
     keep_in_registers(better), keep_in_registers(all);
     add("local_memory", now.total_ns() - model(better, occupancy).total_ns());
+    better = counters;
+    let_no_atomics_meet(better), let_no_atomics_meet(all);
+    moved.busiest_atomic_cycles = 0;
+    add("contention", now.total_ns() - model(better, occupancy).total_ns());
+    moved = traffic;
     device::Occupancy full = occupancy;
     if (occupancy.theoretical > 0)
         full.blocks_per_multiprocessor =
@@ -294,6 +306,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     if (const double share = idle_share_of_device(profile, config); work_ns >= min_grid_ns)
         add("small_grid", work_ns * share), idle = share;
     if (costs.empty()) return costs;
+    moved.busiest_atomic_cycles = 0;
     const KernelTime best = model(all, full);
     add("all", now.total_ns() - best.total_ns() + (best.total_ns() - best.start_ns - best.migration_ns) * idle);
     return costs;

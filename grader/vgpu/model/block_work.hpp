@@ -19,7 +19,7 @@ inline constexpr std::uint64_t instruction = 8, divergence = 100;
 // each further sector costs more. A wavefront is one pass through shared memory, or one more word of constant memory.
 namespace l1_tenths {
 inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sector = 4, wavefront = 10,
-                               atomic_request = 20, atomic_sector = 10, shared_atomic = 40;
+                               atomic_request = 20, atomic_sector = 10;
 inline constexpr std::uint64_t sectors_of_full_request = 4;
 
 constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors) {

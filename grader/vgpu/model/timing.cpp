@@ -23,13 +23,14 @@ constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
                  extra_sector_cycles = l1_tenths::extra_sector / 10.0, wavefront_cycles = l1_tenths::wavefront / 10.0;
 constexpr double sectors_of_full_request = l1_tenths::sectors_of_full_request;
 constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
-                 atomic_sector_cycles = l1_tenths::atomic_sector / 10.0,
-                 shared_atomic_cycles = l1_tenths::shared_atomic / 10.0;
+                 atomic_sector_cycles = l1_tenths::atomic_sector / 10.0;
 
 // The number of times that L1 serves a sector again, at most, before L2 is asked again.
 constexpr double l1_reuse = 4;
 // L2's cost of a sector, relative to reading one.
-constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cost = 8;
+constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cycle_cost = 2;
+// What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
+constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 
@@ -53,13 +54,13 @@ double number(std::uint64_t value) { return static_cast<double>(value); }
 double KernelTime::total_ns() const {
     double squares = 0;
     for (const double ns : {issue_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
-    return start_ns + migration_ns + std::sqrt(squares);
+    return start_ns + migration_ns + std::max(std::sqrt(squares), blocks_ns);
 }
 
 const char* KernelTime::bound() const {
-    const std::initializer_list<std::pair<double, const char*>> terms = {{issue_ns, "issue"}, {l1_ns, "l1"},
-                                                                         {l2_ns, "l2"},       {dram_ns, "dram"},
-                                                                         {link_ns, "link"},   {latency_ns, "latency"}};
+    const std::initializer_list<std::pair<double, const char*>> terms = {
+        {issue_ns, "issue"}, {l1_ns, "l1"},           {l2_ns, "l2"},        {dram_ns, "dram"},
+        {link_ns, "link"},   {latency_ns, "latency"}, {blocks_ns, "blocks"}};
     return std::max_element(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.first < b.first; })->second;
 }
 
@@ -69,11 +70,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double cycle_ns = 1 / device.clock_ghz;
     KernelTime time;
     time.start_ns = kernel_start_ns;
-
     // The busiest multiprocessor determines the time. With equal blocks it is one that has most of them.
     const double blocks = std::max(number(config.grid.count()), 1.0);
     const double multiprocessors = std::max(number(device.multi_processor_count), 1.0);
     const double busiest_blocks = std::ceil(blocks / multiprocessors);
+    time.blocks_ns = (blocks - 1) * block_start_cycles * cycle_ns;  // start_ns has the first one
     const auto busiest = [&](double known) { return known > 0 ? known : busiest_blocks / blocks; };
     const double resident = std::max(number(occupancy.blocks_per_multiprocessor), 1.0);
     const double warps_per_block =
@@ -93,12 +94,12 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double store_sectors = number(c.global_store_sectors + c.local_store_sectors + c.surface_store_sectors);
     const double further_constants =
         number(c.constant_load_wavefronts - std::min(c.constant_load_requests, c.constant_load_wavefronts));
-    const double wavefronts = number(c.shared_load_wavefronts + c.shared_store_wavefronts) + further_constants;
-    const double l1_cycles = wavefronts * wavefront_cycles + number(c.shared_atomic_requests) * shared_atomic_cycles +
-                             request_cycles(load_requests, load_sectors, load_request_cycles) +
-                             request_cycles(store_requests, store_sectors, store_request_cycles) +
-                             number(c.atomic_requests) * atomic_request_cycles +
-                             number(c.atomic_sectors) * atomic_sector_cycles;
+    const double wavefronts =
+        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts) + further_constants;
+    const double l1_cycles =
+        wavefronts * wavefront_cycles + request_cycles(load_requests, load_sectors, load_request_cycles) +
+        request_cycles(store_requests, store_sectors, store_request_cycles) +
+        number(c.atomic_requests) * atomic_request_cycles + number(c.atomic_sectors) * atomic_sector_cycles;
     time.l1_ns = l1_cycles * busiest(spread.busiest_l1) * cycle_ns;
 
     const auto costs = HostCosts::of(device);
@@ -124,8 +125,10 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double l2_loads = std::max(distinct_loads, load_sectors / l1_reuse);
     const double first_writes = std::min(store_sectors, distinct);
     const double l2_sectors = l2_loads + first_writes * write_cost + (store_sectors - first_writes) * rewrite_cost +
-                              number(c.atomic_sectors) * atomic_cost;
-    time.l2_ns = l2_sectors * sector_bytes / device.l2_bytes_per_ns;
+                              number(c.atomic_cycles) * atomic_cycle_cost;
+    // Atomics that meet wait for one slice, however many there are.
+    time.l2_ns = std::max(l2_sectors * sector_bytes / device.l2_bytes_per_ns,
+                          number(traffic.busiest_atomic_cycles) / atomic_cycles_of_slice * cycle_ns);
 
     double lost = 0;
     if (distinct > capacity) {

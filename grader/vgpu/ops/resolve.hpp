@@ -31,11 +31,10 @@ constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units) {
             return l1_tenths::atomic_request + units * l1_tenths::atomic_sector;
         case StatKind::SharedLoad:
         case StatKind::SharedStore:
+        case StatKind::SharedAtomic:
             return units * l1_tenths::wavefront;
         case StatKind::ConstantLoad:
             return (units - 1) * l1_tenths::wavefront;
-        case StatKind::SharedAtomic:
-            return l1_tenths::shared_atomic;
         case StatKind::None:
             break;
     }
@@ -226,12 +225,21 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
                            const AccessTraits& how = {}, std::optional<LineRequest::Kind> request = {}) {
     if constexpr (S == ptx::Space::Global) {
         resolve_global<O>(w, in, slot, x, bytes, body, how);
-        count(w, slot, x.sectors(bytes));
+        if constexpr (O == Op::Atomic) {
+            const auto cost = w.executor->atomics.add(x, bytes, how.combined, how.adds_floats);
+            count(w, slot, cost.sectors, cost.cycles);
+        } else {
+            count(w, slot, x.sectors(bytes));
+        }
         if (request) w.block->l1.access(w.index, x, bytes, slot, *request);
     } else if constexpr (S == ptx::Space::Shared) {
         resolve_shared<O>(w, in, x, bytes, body, how);
-        const auto waves = x.wavefronts(bytes);
-        count(w, slot, waves.total, waves.total - waves.ideal);
+        if constexpr (O == Op::Atomic) {
+            count(w, slot, how.combined ? 1 : shared_atomic_wavefronts(x, bytes, how.needs_old, how.adds_floats));
+        } else {
+            const auto waves = x.wavefronts(bytes);
+            count(w, slot, waves.total, waves.total - waves.ideal);
+        }
     } else {
         resolve_local<O>(w, in, x, bytes, body, how);
         count(w, slot, local_sectors(x, bytes));

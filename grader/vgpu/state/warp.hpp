@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "vgpu/access/atomic_queues.hpp"
 #include "vgpu/access/caches.hpp"
 #include "vgpu/access/site.hpp"
 #include "vgpu/code/code.hpp"
@@ -121,6 +122,7 @@ struct alignas(128) Executor {
     bool observed = false;    // accesses of global memory go through note_observed
     std::vector<MemorySite> memory;  // by Insn::memory_slot
     PatternPool patterns;
+    AtomicQueues atomics;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
     std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;

@@ -166,7 +166,8 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         if requests := count(f"{prefix}_requests", 0):
             sectors = count(f"{prefix}_sectors", 0)
             told = f"{counted(requests, 'request')}, {counted(sectors, 'sector')}"
-            yield title, f"{told}: {_ratio(sectors, requests)} per request"
+            met = f"; {_ratio(count('atomic_cycles', 0), sectors)} lanes meet at a word" if prefix == "atomic" else ""
+            yield title, f"{told}: {_ratio(sectors, requests)} per request{met}"
     for title, prefix in (("shared loads", "shared_load"), ("shared stores", "shared_store")):
         if requests := count(f"{prefix}_requests", 0):
             conflicts = count(f"{prefix}_bank_conflicts", 0)
@@ -177,7 +178,8 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         words = count("constant_load_wavefronts", 0)
         yield "constant loads", f"{counted(requests, 'request')}: {_ratio(words, requests)} different words per request"
     if requests := count("shared_atomic_requests", 0):
-        yield "shared atomics", counted(requests, "request")
+        wavefronts = counted(count("shared_atomic_wavefronts", 0), "wavefront")
+        yield "shared atomics", f"{counted(requests, 'request')}, {wavefronts}"
     yield from _cache_facts(c)
     if branches := count("branches", 0):
         divergent = count("divergent_branches", 0)

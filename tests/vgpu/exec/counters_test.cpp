@@ -61,14 +61,14 @@ TEST_CASE("each line counts what its instruction does, and nothing else") {
         with([](Counters& c) { c.global_store_requests = 4, c.global_store_sectors = 16; }),
         with([](Counters& c) { c.local_store_requests = 4, c.local_store_sectors = 16; }),
         with([](Counters& c) { c.local_load_requests = 4, c.local_load_sectors = 16; }),
-        with([](Counters& c) { c.atomic_requests = 4, c.atomic_sectors = 16; }),
+        with([](Counters& c) { c.atomic_requests = 4, c.atomic_sectors = c.atomic_cycles = 16; }),
         with([](Counters&) {}),
         with([](Counters&) {}),
         with([](Counters& c) { c.shared_store_requests = c.shared_store_wavefronts = 4; }),
         with([](Counters& c) { c.shared_load_requests = c.shared_load_wavefronts = 4; }),
-        with([](Counters& c) { c.shared_atomic_requests = 4; }),
+        with([](Counters& c) { c.shared_atomic_requests = c.shared_atomic_wavefronts = 4; }),
         with([](Counters& c) { c.barriers = 4; }),
-        with([](Counters& c) { c.atomic_requests = 4, c.atomic_sectors = 16; }),
+        with([](Counters& c) { c.atomic_requests = 4, c.atomic_sectors = c.atomic_cycles = 16; }),
     };
     for (std::uint32_t line = 1; line <= expected.size(); ++line) {
         CAPTURE(line);

@@ -157,6 +157,20 @@ TEST_CASE("what each cause costs a launch, and all of them together") {
     CHECK(off.launch("much_shared", {2048}, {128}, ones, sums, 20).costs.empty());
 }
 
+TEST_CASE("atomics that meet cost time in global and in shared memory, and others none") {
+    Machine m = advice();
+    const auto in = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));
+    m.may_be_wrong = true;  // reads shared memory that nothing was written to
+    const auto contention = [&](int bins) {
+        for (const auto& one : m.launch("count_in_bins", {1024}, {256}, in, out, bins).costs)
+            if (one.cause == "contention") return one.share;
+        return 0.0;
+    };
+    CHECK(contention(1) > 0.8);
+    CHECK(contention(2) > 0.6);
+    CHECK(contention(2) < contention(1));
+}
+
 TEST_CASE("fast kernels, small launches and failed ones get no advice") {
     Machine m = advice();
     const auto data = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));

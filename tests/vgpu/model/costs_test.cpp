@@ -68,7 +68,7 @@ TEST_CASE("requests and wavefronts take the load and store pipe") {
                            {&C::surface_store_requests, 1},
                            {&C::shared_load_wavefronts, 1},
                            {&C::shared_store_wavefronts, 1},
-                           {&C::shared_atomic_requests, 4},
+                           {&C::shared_atomic_wavefronts, 1},
                            {&C::atomic_requests, 2},
                            {&C::atomic_sectors, 1},
                            {&C::global_load_sectors, 0.4},
@@ -126,12 +126,13 @@ TEST_CASE("sectors go through L2, and those that differ through DRAM") {
                            {&C::surface_load_sectors, 1},
                            {&C::global_store_sectors, 1.2},
                            {&C::local_store_sectors, 1.2},
-                           {&C::surface_store_sectors, 1.2},
-                           {&C::atomic_sectors, 8}}) {
+                           {&C::surface_store_sectors, 1.2}}) {
         const KernelTime time = alone(row.counter);
         CHECK(time.l2_ns == Approx(many * row.cost * l2));
         CHECK(time.dram_ns == Approx(many * dram));
     }
+    CHECK(alone(&C::atomic_sectors).dram_ns == Approx(many * dram));
+    CHECK(alone(&C::atomic_cycles).l2_ns == Approx(many * 2 * l2));
     // An eighth of them are different: L1 serves each four times; a repeated store is expensive.
     device::Counters loads, stores;
     loads.global_load_sectors = stores.global_store_sectors = many;
@@ -141,6 +142,28 @@ TEST_CASE("sectors go through L2, and those that differ through DRAM") {
     CHECK(time_of(stores, eighth).l2_ns == Approx((many * 0.125 * 1.2 + many * 0.875 * 3.3) * l2));
     // Half a sector is one.
     CHECK(time_of(loads, {.footprint_bytes = 16}).dram_ns == Approx(dram));
+}
+
+TEST_CASE("atomics that meet take the time of one slice of L2, on a small device as on a large one") {
+    device::Counters c;
+    c.atomic_cycles = many;
+    const Profile whole = find_profile("h100");
+    const auto l2 = [&](std::uint64_t busiest) { return time_of(c, {.busiest_atomic_cycles = busiest}, whole).l2_ns; };
+    CHECK(l2(0) == Approx(many * 2 * 32 / whole.properties.l2_bytes_per_ns));
+    CHECK(l2(1) == l2(0));
+    CHECK(cycles(l2(many)) == Approx(many / 0.69));  // 1.36 in a nanosecond
+    CHECK(time_of(c, {.busiest_atomic_cycles = 100 * many}).l2_ns == l2(100 * many));
+}
+
+TEST_CASE("blocks start one by one, also on many multiprocessors") {
+    for (const char* device : {"h100:4", "h100"})
+        CHECK(cycles(time_of({}, {}, find_profile(device), 10'001).total_ns() - 1200) == Approx(12'000));
+    // That takes none of the blocks' own time.
+    device::Counters c;
+    c.inst_executed = 10'000'000;
+    const KernelTime work = time_of(c, {}, find_profile("h100"), 10'001);
+    CHECK(work.total_ns() > 1200 + work.blocks_ns);
+    CHECK(work.total_ns() < 1200 + work.issue_ns + work.latency_ns);
 }
 
 TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the time") {
@@ -190,6 +213,8 @@ TEST_CASE("managed memory moves before the kernel, which takes its start and the
     time.start_ns = 1, time.issue_ns = 2, time.l1_ns = 4, time.l2_ns = 5, time.dram_ns = 6, time.link_ns = 10;
     time.latency_ns = 0;
     CHECK(time.total_ns() == Approx(1 + std::sqrt(4 + 16 + 25 + 36 + 100)));
+    time.blocks_ns = 20;
+    CHECK(time.total_ns() == 21);
 }
 
 TEST_CASE("what bounds a kernel is its largest part") {
@@ -198,8 +223,10 @@ TEST_CASE("what bounds a kernel is its largest part") {
                                      {&KernelTime::l2_ns, "l2"},
                                      {&KernelTime::dram_ns, "dram"},
                                      {&KernelTime::link_ns, "link"},
-                                     {&KernelTime::latency_ns, "latency"}}) {
+                                     {&KernelTime::latency_ns, "latency"},
+                                     {&KernelTime::blocks_ns, "blocks"}}) {
         KernelTime time;
+        time.blocks_ns = 5;
         time.issue_ns = time.l1_ns = time.l2_ns = time.dram_ns = time.link_ns = time.latency_ns = 5;
         time.*part = 6;
         CHECK(std::string(time.bound()) == name);

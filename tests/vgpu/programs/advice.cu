@@ -92,3 +92,11 @@ KERNEL much_shared(const float* in, float* out, int n) {  // place 7
     for (int k = 0; k < n; ++k) sum += in[(i + k * 1024) % (1 << 18)];
     out[i] = sum + tile[blockDim.x - 1 - threadIdx.x];
 }
+
+KERNEL count_in_bins(const float* in, float* out, int bins) {
+    __shared__ int own[32];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int bin = static_cast<int>(in[i]) + threadIdx.x % bins;
+    atomicAdd(reinterpret_cast<int*>(out) + bin, 1);
+    out[i] = atomicAdd(own + bin % 32, 1);
+}

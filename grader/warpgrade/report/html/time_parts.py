@@ -44,7 +44,7 @@ def _least_times(counters: Mapping[str, int], rates: Rates) -> dict[str, float]:
     """Return the least ns that each part takes by the device's rates."""
     count = counters.get
     cycles = rates.multiprocessors * rates.cycles
-    wavefronts = count("shared_load_wavefronts", 0) + count("shared_store_wavefronts", 0)
+    wavefronts = sum(count(f"shared_{kind}_wavefronts", 0) for kind in ("load", "store", "atomic"))
     sectors = sum(
         count(f"{kind}_sectors", 0)
         for kind in ("global_load", "global_store", "local_load", "local_store", "atomic", "texture")
