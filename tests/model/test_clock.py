@@ -1,0 +1,56 @@
+"""The modelled times of atomics and of starting blocks against an H100's (h100.md), half of which was held out."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+import subprocess
+
+import pytest
+from held_out import is_held_out
+
+from warpgrade.machine.paths import find_layout
+
+ROOT = find_layout().root
+MEASURED = (ROOT / "tests" / "model" / "h100.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (?P<what>[^|]+?) \| (?P<size>[^|]*?) ?\| (?P<ms>[0-9.e+-]+) ms \|", re.MULTILINE)
+START_MS = 0.0062  # of what events measure, beyond what the model takes an empty kernel for
+SHORTEST_MS = 0.02  # below, it is mostly the start of a kernel
+# One warp's lanes try until each has succeeded. On a device the block's other warps interfere.
+NOT_MODELLED = "compare and swap"
+
+
+def _times(table: str) -> dict[str, float]:
+    """Return milliseconds by what was measured: the last ones, of tables with several sizes."""
+    return {row["what"]: float(row["ms"]) for row in ROW.finditer(table)}
+
+
+def _modelled(program: str, *folders: str) -> dict[str, float]:
+    command = [str(ROOT / "warpgrade"), "run", str(ROOT / "tests" / "hardware" / program), "-q", "-D", "REPEATS=0",
+               "--checks", "none", "--instructions", "0"]  # fmt: skip
+    for folder in ("common", *folders):
+        command += ["-I", str(ROOT / "labs" / folder)]
+    return _times(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.nightly
+def test_modelled_times_of_atomics_are_near_the_measured_ones() -> None:
+    measured = _times(MEASURED)
+    modelled = {**_modelled("atomics.cu"), **_modelled("histogram.cu", "histogram")}
+    assert len(modelled) > 200
+    factors: dict[bool, list[float]] = {False: [], True: []}
+    table = []
+    for what, ms in sorted(modelled.items()):
+        kernel_ms = measured[what] - START_MS
+        if kernel_ms < SHORTEST_MS or NOT_MODELLED in what:
+            continue
+        factor = ms / kernel_ms
+        table.append(f"{factor:.2f}  {what}{' (held out)' if is_held_out(what) else ''}")
+        factors[is_held_out(what)].append(math.exp(abs(math.log(factor))))
+    for held_out, found in factors.items():
+        story = f"held out: {held_out}\n" + "\n".join(table)
+        assert len(found) > 65, story
+        assert statistics.median(found) < 1.15, story
+        assert sum(factor <= 1.25 for factor in found) > 0.6 * len(found), story
+        assert max(found) < 2.5, story
