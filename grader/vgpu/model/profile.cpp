@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t KiB = 1024, MiB = 1024 * KiB;
 
 // One row per device. The limits are from the table of compute capabilities in the CUDA programming guide, the rest
-// from the vendor's white papers and data sheets. Bandwidths are those that a copy reaches, about nine tenths of the
-// data sheet's. L2 rates and latencies are rounded from published microbenchmarks.
+// from the vendor's white papers and data sheets, or from what deviceQuery prints. Bandwidths are those that a copy
+// reaches, about nine tenths of the data sheet's. L2 rates and latencies are rounded from published microbenchmarks.
 struct Row {
     const char* name;
     const char* full_name;
@@ -39,6 +39,42 @@ constexpr Row rows[] = {
      4,         23,
      33,        260,
      600},
+    {"b200",    "NVIDIA B200 (virtual)",
+     10,        0,
+     148,       2048,
+     32,        227 * KiB,
+     228 * KiB, 256 * KiB,
+     126 * MiB, 182630,
+     1.965,     3.996,
+     7680,      6900,
+     9000,      4,
+     4,         23,
+     37,        300,
+     700},
+    {"rtx5090", "NVIDIA GeForce RTX 5090 (virtual)",
+     12,        0,
+     170,       1536,
+     24,        99 * KiB,
+     100 * KiB, 128 * KiB,
+     96 * MiB,  32117,
+     2.655,     14.001,
+     512,       1610,
+     6500,      4,
+     4,         25,
+     37,        300,
+     650},
+    {"rtx4090", "NVIDIA GeForce RTX 4090 (virtual)",
+     8,         9,
+     128,       1536,
+     24,        99 * KiB,
+     100 * KiB, 128 * KiB,
+     72 * MiB,  24256,
+     2.535,     10.501,
+     384,       910,
+     5000,      4,
+     4,         23,
+     33,        270,
+     560},
     {"a100",    "NVIDIA A100-SXM4-40GB (virtual)",
      8,         0,
      108,       2048,

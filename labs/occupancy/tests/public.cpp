@@ -29,6 +29,8 @@ TEST_CASE("thread_occupancy follows the sheet's formula", "[public]") {
     check("t4", 1024, 1.0);                 // an SM for 1024 threads
     check("rtx3060", 1024, 1024.0 / 1536);  // 1 block
     check("rtx3060", 192, 1.0);             // 8 blocks
+    check("rtx4090", 32, 0.5);              // 24 blocks of 32 = 768 of 1536
+    check("rtx5090", 64, 1.0);              // the same 24 blocks, of 64
 }
 
 TEST_CASE("register_occupancy follows the textbook's equations", "[public]") {
@@ -61,6 +63,8 @@ TEST_CASE("resident_blocks answers the examples of the task sheet", "[public]") 
     check("k20x", 192, 20, 192, 10);   // 64 warps of 6
     check("k20x", 32, 20, 0, 16);      // no more than 16 blocks
     check("h100", 32, 20, 0, 32);      // no more than 32
+    check("rtx4090", 32, 20, 0, 24);   // no more than 24
+    check("b200", 32, 20, 8192, 25);   // 233,472 bytes of 9,216
     check("h100", 64, 37, 0, 24);      // 1,280 registers a warp, 12 warps in each part: 48 of 2, not 51
     check("h100", 256, 32, 45600, 4);  // 46,720 bytes with what is reserved, of 233,472
     check("a100", 256, 32, 49152, 3);  // of 167,936

@@ -15,6 +15,15 @@ TEST_CASE("the profiles' numbers are those that the labs were proved with") {
         {"h100",
          "9 0 132 2048 32 65536 233472 232448 1024 262144 52428800 85017493504 1.98 2.619 5120 3000 5500 4 4 23 33 260 "
          "600"},
+        {"b200",
+         "10 0 148 2048 32 65536 233472 232448 1024 262144 132120576 191501434880 1.965 3.996 7680 6900 9000 4 4 23 37 "
+         "300 700"},
+        {"rtx5090",
+         "12 0 170 1536 24 65536 102400 101376 1024 131072 100663296 33677115392 2.655 14.001 512 1610 6500 4 4 25 37 "
+         "300 650"},
+        {"rtx4090",
+         "8 9 128 1536 24 65536 102400 101376 1024 131072 75497472 25434259456 2.535 10.501 384 910 5000 4 4 23 33 270 "
+         "560"},
         {"a100",
          "8 0 108 2048 32 65536 167936 166912 1024 196608 41943040 42331013120 1.41 1.215 5120 1400 3800 4 4 23 33 200 "
          "470"},
@@ -86,7 +95,8 @@ TEST_CASE("profiles and slices that there are not are refused with what there is
         }
         return "";
     };
-    CHECK_THAT(message("h200"), Contains("unknown device profile 'h200'; use one of h100, a100, rtx3060, t4,"));
+    CHECK_THAT(message("h200"),
+               Contains("unknown device profile 'h200'; use one of h100, b200, rtx5090, rtx4090, a100, rtx3060, t4,"));
     CHECK_THAT(message("h100:0"), Contains("a slice of h100 has 1 to 132 multiprocessors, not 0"));
     CHECK_THAT(message("h100:133"), Contains("not 133"));
     for (const char* odd : {"h100:", "h100:4x", "h100:x", "h100:-1", "h100:99999999999"})
