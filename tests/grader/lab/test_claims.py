@@ -151,6 +151,16 @@ def test_how_kind_the_model_of_time_is_to_a_tile(tmp_path: Path, mask: int, won:
 
 
 @pytest.mark.usefixtures("pinned")
+def test_how_many_instructions_the_kernel_for_tensor_cores_executes(tmp_path: Path) -> None:
+    printed, kernels = run("tensor_cores.cu", tmp_path)
+    assert printed == "0 of 4096 elements are wrong\n"
+    program = (CLAIMS / "tensor_cores.cu").read_text(encoding="utf-8")
+    assert program[program.index("__global__") : program.index("int main")].strip() in sheet("matmul")
+    executed = kernels["tensor_kernel"]["counters"]["inst_executed"]
+    assert f"For `n` = 64 the virtual GPU counts {executed:,} warp instructions." in sheet("matmul")
+
+
+@pytest.mark.usefixtures("pinned")
 def test_loading_ahead_halves_the_barriers_and_gains_nothing_in_the_model(tmp_path: Path) -> None:
     _, kernels = run("prefetching.cu", tmp_path, "--device", "vgpu:h100:4")
     tiled, prefetched = kernels["tiled"], kernels["prefetched"]
