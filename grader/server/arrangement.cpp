@@ -22,13 +22,21 @@ bool Arrangement::Run::join(std::span<const std::byte> more) {
 }
 
 void Arrangement::add_run(std::uint64_t address, std::span<const std::byte> bytes) {
-    if (bytes.empty()) return;
+    if (bytes.empty() || is_there(address, bytes)) return;
     cut_out(address, address + bytes.size());
     const auto next = runs_.lower_bound(address);
     if (next != runs_.begin())
         if (auto& [begin, before] = *std::prev(next); before.end() == address && !before.remains && before.join(bytes))
             return;
     runs_.emplace_hint(next, address, Run{address, bytes, {}});
+}
+
+bool Arrangement::is_there(std::uint64_t address, std::span<const std::byte> bytes) const {
+    const auto after = runs_.upper_bound(address);
+    if (after == runs_.begin()) return false;
+    const Run& run = std::prev(after)->second;
+    return run.end() >= address + bytes.size() &&
+           std::ranges::equal(bytes, run.bytes.subspan(address - run.address, bytes.size()));
 }
 
 void Arrangement::cut_out(std::uint64_t begin, std::uint64_t end) {

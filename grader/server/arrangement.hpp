@@ -50,6 +50,8 @@ class Arrangement {
         return runs_.size() + replaced_.size() >= max_runs || cut_bytes_ >= max_cut_bytes;
     }
     void add_run(std::uint64_t address, std::span<const std::byte> bytes);
+    // True if a run has these bytes there already: a program that sends its data again changes nothing.
+    [[nodiscard]] bool is_there(std::uint64_t address, std::span<const std::byte> bytes) const;
     void cut_out(std::uint64_t begin, std::uint64_t end);
 
     std::vector<Run> replaced_;
