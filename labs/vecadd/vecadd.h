@@ -45,8 +45,8 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n);
 // copies to the device, kernels and copies back of different streams run at the same time. Where n < streams, some
 // pieces are empty, and nothing is launched for those.
 //
-// All of this is done `times` ≥ 1 times, as in a program whose arrays get new values again and again; here they stay the
-// same. What costs time and serves again is made once: page-locked memory, device memory and streams, however large
+// All of this is done `times` ≥ 1 times, as in a program whose arrays get new values again and again; here they stay
+// the same. What costs time and serves again is made once: page-locked memory, device memory and streams, however large
 // `times` is. What a new value would need is done each time: every element of a and b goes to the device, is added, and
 // comes back.
 //   streams < 1 or streams > MAX_STREAMS: nothing is launched and c is not touched.

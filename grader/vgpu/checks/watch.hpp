@@ -23,7 +23,7 @@ struct AccessTraits {
     bool overwrites = false;  // an atomic that ignores the old value
     // Of an atomic: what it costs where lanes meet (atomic_queues.hpp).
     bool needs_old = true, combined = false, adds_floats = false;
-    bool read_only = false;   // a load through the read-only cache: __ldg, const __restrict__, textures
+    bool read_only = false;  // a load through the read-only cache: __ldg, const __restrict__, textures
     // The lanes of a store whose value is undefined; nullptr if there are none.
     const StoredUndefined* undefined = nullptr;
 };

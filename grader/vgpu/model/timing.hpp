@@ -12,9 +12,9 @@
 //   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
 //            the longest warp
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
-// up to √6 times that if all are equal. It is never less than `blocks`, since the device starts blocks one by one. Managed
-// memory that the launch touches first moves to the device while the kernel waits; the model does not see
-// it move back when the host touches it. The constants were fitted to kernels measured on an H100 (matrix products,
+// up to √6 times that if all are equal. It is never less than `blocks`, since the device starts blocks one by one.
+// Managed memory that the launch touches first moves to the device while the kernel waits; the model does not see it
+// move back when the host touches it. The constants were fitted to kernels measured on an H100 (matrix products,
 // transposes, reductions, min-plus). The model is within a factor of two of these, and ranks them correctly.
 //
 // The model does not know which instructions are expensive (division), how far independent instructions overlap, or
