@@ -4,12 +4,12 @@
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 root=$here/../..
-labs=(latency atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
+labs=(latency instructions atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
 case $1 in
     build)
         mkdir -p "$2"
         for lab in "${labs[@]}"; do
-            "${NVCC:-nvcc}" -std=c++17 -O3 -arch="${3:-sm_90}" -cudart static -I "$root/labs/$lab" -I "$root/labs/common" \
+            "${NVCC:-nvcc}" -std=c++17 -O3 --extended-lambda -arch="${3:-sm_90}" -cudart static -I "$root/labs/$lab" -I "$root/labs/common" \
                 "$here/$lab.cu" -o "$2/$lab"
         done ;;
     run)
