@@ -5,8 +5,7 @@
 //   l1       the busiest load/store pipe: shared-memory wavefronts, global and local requests with their sectors, words
 //            of constant memory beyond the first of a request
 //   l2       sectors that L1 does not hold; repeated partial writes of a sector cost more than one full write; atomics
-//   on
-//            one word wait for each other, in its slice of L2
+//            on one word wait for each other, in its slice of L2
 //   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
