@@ -6,7 +6,7 @@
 namespace warpgrade::server {
 namespace {
 
-constexpr std::size_t warp_elements = 32, word_bytes = 4, max_element = 8, max_overshoot = 8;
+constexpr std::size_t warp_elements = 32, word_bytes = 4, max_element = 8;
 constexpr std::size_t block_elements = warp_elements / 2, max_candidates = 64;
 constexpr unsigned max_looked_up = 8;  // unexplained pieces
 
@@ -20,6 +20,13 @@ bool is_same_in_both(Bytes pairs) {
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
         if (pairs[i] != pairs[i + 1]) return false;
     return true;
+}
+
+std::size_t common_suffix(Bytes a, Bytes b, std::size_t most) {
+    std::size_t count = 0;
+    most = std::min({most, a.size(), b.size()});
+    while (count < most && a[a.size() - 1 - count] == b[b.size() - 1 - count]) ++count;
+    return count;
 }
 
 std::uint64_t hash_block(Bytes bytes) {
@@ -55,6 +62,7 @@ bool PairCover::is_one_piece(Bytes mine, Bytes other) {
                 common_prefix(source.other.subspan(at), other) < other.size())
                 continue;
             source.cursor = 2 * (at + mine.size());
+            source.difference = npos;
             last_ = &source;
             return true;
         }
@@ -72,76 +80,94 @@ bool PairCover::explain_arguments(Bytes mine, Bytes other) {
 
 void PairCover::explain(Bytes mine, Bytes other) {
     if (goes_on_ && is_one_piece(mine, other)) return;
-    for (Source& source : sources_)
-        if (source.pairs.empty()) source.pairs = interleave(source.mine, source.other);
+    for (Source& source : sources_) {
+        if (source.pairs.empty()) {
+            source.pairs = interleave(source.mine, source.other);
+            source.first_difference = next_difference(source.pairs, 0);
+        }
+        if (source.difference == npos) source.difference = next_difference(source.pairs, source.cursor);
+    }
     const auto all = interleave(mine, other);
     const Source* open = nullptr;  // of a piece that is too short so far
     std::size_t length = 0;
-    for (Bytes rest = all; !rest.empty() && cost_ < max_cost;) {
-        const Piece piece = find(rest);
+    for (std::size_t at = next_difference(all, 0); at < all.size() && cost_ < max_cost; at = next_difference(all, at)) {
+        const Piece piece = find(all, at);
         if (!piece.source) {
-            const std::size_t unit = std::min(unit_, rest.size());
-            if (!is_same_in_both(rest.first(unit))) charge(rest, unit);
-            rest = rest.subspan(unit);
+            const std::size_t unit = std::min(unit_, all.size() - at);
+            charge(Bytes(all).subspan(at), unit);
+            at += unit;
             continue;
         }
-        if (!piece.goes_on && open) charge(rest, length);
-        length = piece.goes_on && piece.source == last_ ? length + piece.bytes : piece.bytes;
-        piece.source->cursor = piece.at + piece.bytes;
-        last_ = piece.source;
-        uses_download_ |= !last_->is_input;
-        const bool is_complete = length >= warp_elements * last_->element || last_->cursor == last_->pairs.size();
-        open = is_complete ? nullptr : last_;
-        rest = rest.subspan(piece.bytes);
+        if (!piece.goes_on && open) charge(Bytes(all).subspan(at), length);
+        Source& source = *piece.source;
+        const std::size_t end = piece.from + piece.bytes;
+        length = piece.goes_on && &source == last_ ? length + end - source.cursor : piece.length;
+        source.cursor = end;
+        source.difference = next_difference(source.pairs, end);
+        last_ = &source;
+        uses_download_ |= !source.is_input;
+        const bool is_complete = length >= warp_elements * source.element || source.difference == source.pairs.size();
+        open = is_complete ? nullptr : &source;
+        at += piece.bytes;
     }
 }
 
-PairCover::Piece PairCover::find(Bytes rest) {
+std::size_t PairCover::next_difference(Bytes pairs, std::size_t at) const {
+    while (at < pairs.size() && is_same_in_both(pairs.subspan(at, std::min(unit_, pairs.size() - at)))) at += unit_;
+    return std::min(at, pairs.size());
+}
+
+std::size_t PairCover::end_of_differences(Bytes pairs) const {
+    std::size_t end = pairs.size();
+    while (end > 0 && is_same_in_both(pairs.subspan((end - 1) / unit_ * unit_, end - (end - 1) / unit_ * unit_)))
+        end = (end - 1) / unit_ * unit_;
+    return end;
+}
+
+PairCover::Piece PairCover::find(Bytes all, std::size_t at) {
     Piece best;
     for (Source& source : sources_) {
-        if (goes_on_ && (source.is_input || &source == last_)) {
-            consider(best, source, source.cursor, rest, true);
-            // The last piece may be too long by chance: padding is the same in both runs.
-            for (std::size_t back = source.element; back <= std::min(source.cursor, max_overshoot * source.element);
-                 back += source.element) {
-                const std::size_t at = source.cursor - back;
-                if (!is_same_in_both(Bytes(source.pairs).subspan(at, source.element))) break;
-                consider(best, source, at, rest, true);
-            }
-        }
-        if (source.cursor != 0 || !source.is_input || !goes_on_) consider(best, source, 0, rest, false);
-        if (best.bytes == rest.size()) return best;
+        if (goes_on_ && (source.is_input || &source == last_)) consider(best, source, source.difference, all, at, true);
+        consider(best, source, source.first_difference, all, at, false);
+        if (best.bytes == all.size() - at) return best;
     }
     for (Source& source : sources_)
-        if (const std::size_t least = warp_elements * source.element; best.bytes < least && rest.size() >= least)
-            find_anywhere(best, source, rest);
+        if (best.bytes < warp_elements * source.element) find_anywhere(best, source, all, at);
     return best;
 }
 
-void PairCover::consider(Piece& best, Source& source, std::size_t at, Bytes rest, bool goes_on) {
-    std::size_t run = common_prefix(Bytes(source.pairs).subspan(at), rest);
-    if (run < rest.size()) run -= run % source.element;  // the next bytes may match by chance
-    const bool is_whole = at == 0 && run == source.pairs.size();
-    if (run > best.bytes &&
-        (goes_on ? run >= std::min(source.element, rest.size()) : is_whole || run >= warp_elements * source.element))
-        best = {&source, at, run, goes_on};
+void PairCover::consider(Piece& best, Source& source, std::size_t from, Bytes all, std::size_t at, bool goes_on) const {
+    const Bytes pairs = source.pairs;
+    std::size_t run = common_prefix(pairs.subspan(from), all.subspan(at));
+    // Only whole elements: the next bytes may match by chance.
+    if (at + run < all.size()) run -= std::min(run, (from + run) % source.element);
+    const std::size_t bytes = end_of_differences(pairs.subspan(from, run));
+    if (bytes <= best.bytes) return;
+    const std::size_t warp = warp_elements * source.element;
+    const std::size_t before = common_suffix(pairs.first(from), all.first(at), warp);
+    if (goes_on || before + run >= warp || before + run == pairs.size())
+        best = {&source, from, bytes, before + run, goes_on};
 }
 
-void PairCover::find_anywhere(Piece& best, Source& source, Bytes rest) {
-    const Bytes all = source.pairs;
-    const std::size_t block = block_elements * source.element;
+void PairCover::find_anywhere(Piece& best, Source& source, Bytes all, std::size_t at) {
+    const Bytes pairs = source.pairs;
+    const std::size_t block = block_elements * source.element, warp = warp_elements * source.element;
     if (source.blocks.empty()) {
-        for (std::size_t at = 0; at + block <= all.size(); at += block)
-            source.blocks.emplace_back(hash_block(all.subspan(at, block)), static_cast<std::uint32_t>(at / block));
+        for (std::size_t from = 0; from + block <= pairs.size(); from += block)
+            source.blocks.emplace_back(hash_block(pairs.subspan(from, block)),
+                                       static_cast<std::uint32_t>(from / block));
         std::ranges::sort(source.blocks);
     }
-    // The first block may begin at any element of the piece.
-    for (std::size_t skip = 0; skip < block && skip + block <= rest.size(); skip += source.element) {
-        const auto key = hash_block(rest.subspan(skip, block));
-        auto at = std::ranges::lower_bound(source.blocks, std::pair(key, std::uint32_t{0}));
-        for (std::size_t tried = 0; at != source.blocks.end() && at->first == key && tried < max_candidates;
-             ++at, ++tried)
-            if (at->second * block >= skip) consider(best, source, at->second * block - skip, rest, false);
+    // A piece of a warp's elements around this place contains a block, which begins before or after it.
+    for (std::size_t begin = at - std::min(at, warp); begin < at + block && begin + block <= all.size();
+         begin += unit_) {
+        const auto key = hash_block(all.subspan(begin, block));
+        auto found = std::ranges::lower_bound(source.blocks, std::pair(key, std::uint32_t{0}));
+        for (std::size_t tried = 0; found != source.blocks.end() && found->first == key && tried < max_candidates;
+             ++found, ++tried) {
+            const std::size_t from = found->second * block + at;
+            if (from >= begin && from - begin < pairs.size()) consider(best, source, from - begin, all, at, false);
+        }
     }
 }
 

@@ -21,7 +21,8 @@ class PairCover {
     void add_download(Bytes mine, Bytes other);
 
     // Explains bytes that are contiguous on the device. A source may continue where its last piece ended. Any other
-    // piece must have a warp's elements or more, or be a whole source.
+    // piece must have a warp's elements or more, or be a whole source. What is the same in both runs, as padding is,
+    // needs no explanation: it may stand between pieces, be left out, or be part of one by chance.
     void explain(Bytes mine, Bytes other);
     // The same for a launch's arguments, which can reach any place: each piece has a warp's elements or more, or is a
     // whole source. Returns true if it costs nothing.
@@ -43,20 +44,28 @@ class PairCover {
         std::size_t element = 0;       // bytes of one, in pairs
         bool is_input = true;
         std::size_t cursor = 0;
+        // The first place that differs between the runs, of all and from the cursor on (npos if it is not known yet).
+        std::size_t first_difference = 0, difference = npos;
         // Hash and number of each block of half a warp's elements. Any piece of a warp's elements contains one.
         std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks;
     };
     struct Piece {
         Source* source = nullptr;
-        std::size_t at = 0, bytes = 0;
+        std::size_t from = 0, bytes = 0;
+        std::size_t length = 0;  // in bytes, with what matches around it
         bool goes_on = false;
     };
     // The usual case, which needs no pairs: the bytes are the next or the first ones of an input.
     bool is_one_piece(Bytes mine, Bytes other);
     void add(Bytes mine, Bytes other, unsigned element_bytes, bool is_input);
-    [[nodiscard]] Piece find(Bytes rest);
-    static void consider(Piece& best, Source& source, std::size_t at, Bytes rest, bool goes_on);
-    static void find_anywhere(Piece& best, Source& source, Bytes rest);
+    // The first unit at this place or later that differs between the runs; the size if none does.
+    [[nodiscard]] std::size_t next_difference(Bytes pairs, std::size_t at) const;
+    // The end of the last unit that differs.
+    [[nodiscard]] std::size_t end_of_differences(Bytes pairs) const;
+    // The longest piece of a source that begins at this place and ends with a difference.
+    [[nodiscard]] Piece find(Bytes all, std::size_t at);
+    void consider(Piece& best, Source& source, std::size_t from, Bytes all, std::size_t at, bool goes_on) const;
+    void find_anywhere(Piece& best, Source& source, Bytes all, std::size_t at);
     void charge(Bytes rest, std::size_t bytes);
 
     std::deque<Source> sources_;

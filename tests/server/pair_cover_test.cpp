@@ -212,6 +212,39 @@ TEST_CASE("pairs: what a row is padded with may be how the next one begins") {
     }
 }
 
+// Graphs in which nine of ten edges are missing: rows begin and end like the padding, and some are nothing else.
+TEST_CASE("pairs: rows of which most elements are like the padding go up padded") {
+    const auto [width, pitch] = GENERATE(std::pair{70u, 128u}, std::pair{7u, 64u}, std::pair{40u, 41u});
+    CAPTURE(width);
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 numbers(seed);
+        Two rows = random(std::size_t{width} * width, seed);
+        for (unsigned& value : rows.mine)
+            if (numbers() % 10 != 0) value = 0;
+        // Elements of the other run come twice, as those of the replay's inputs do.
+        for (std::size_t i = 0; i < rows.other.size(); ++i)
+            rows.other[i] = rows.mine[(i / 8 * 8 + i % 5 + 99) % rows.mine.size()];
+        Two up;
+        for (std::size_t row = 0; row < width; ++row)
+            up = up.then(rows.part(row * width, width)).then(equal(pitch - width, 0));
+        Cover cover;
+        cover.input(rows);
+        CHECK(cover.up(up) == 0);
+    }
+}
+
+TEST_CASE("pairs: a piece may begin in the middle of an element whose first half is the same in both runs") {
+    Two halves = random(200, 7);
+    for (std::size_t i = 0; i < halves.mine.size(); i += 2) halves.mine[i] = halves.other[i] = 0;
+    Cover cover;
+    cover.input(halves, 8);
+    cover.input(in.part(0, 3), 4);
+    CHECK(cover.up(halves.part(0, 6).then(equal(4, 0)).then(halves.part(6, 100))) == 0);
+    CHECK(cover.up(halves.part(40, 64)) == 0);
+    CHECK(cover.up(halves.part(40, 60)) == 4 * 30);
+}
+
 TEST_CASE("pairs: inputs whose sizes differ in the two runs agree as far as both go") {
     Cover cover;
     cover.input({in.mine, in.part(0, 50).other});
