@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "vgpu/access/lines.hpp"
+#include "vgpu/code/mask.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -22,8 +23,7 @@ AtomicQueues::Cost AtomicQueues::add(const Access& x, unsigned bytes, bool combi
     }
     std::uint64_t words[warp_size];
     unsigned count = 0;
-    for (unsigned l = 0; l < warp_size; ++l)
-        if (x.mask >> l & 1) words[count++] = x.address[l] / bytes * bytes;
+    for_active(x.mask, [&](unsigned l) { words[count++] = x.address[l] / bytes * bytes; });
     std::sort(words, words + count);
     Cost cost;
     for (unsigned i = 0; i < count;) {
@@ -46,12 +46,12 @@ std::uint64_t AtomicQueues::busiest_cycles() const {
     return std::ranges::max(slices_, {}, &Slice::tenths_of_cycles).tenths_of_cycles / tenths;
 }
 
-std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, bool needs_old, bool is_loop) {
+std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, bool combined, bool needs_old, bool is_loop) {
     constexpr std::uint32_t cycles_of_loop = 12;
+    if (combined && x.kind == Access::Kind::Uniform) return 1;
     if (!needs_old && !is_loop) return x.wavefronts(bytes).total;
     std::uint32_t lanes[bank_count] = {}, most = 0;
-    for (unsigned l = 0; l < warp_size; ++l)
-        if (x.mask >> l & 1) most = std::max(most, ++lanes[x.address[l] / bank_bytes % bank_count]);
+    for_active(x.mask, [&](unsigned l) { most = std::max(most, ++lanes[x.address[l] / bank_bytes % bank_count]); });
     return is_loop ? cycles_of_loop * most : most;
 }
 

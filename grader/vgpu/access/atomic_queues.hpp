@@ -17,7 +17,7 @@ class AtomicQueues {
         std::uint32_t sectors = 0;
         std::uint32_t cycles = 0;  // summed over the sectors: the most lanes that want one word of it
     };
-    // `combined`: the lanes are on one word, and one of them acts for all. `chained`: an addition of floats.
+    // `combined`: where the lanes are on one word, one of them acts for all. `chained`: an addition of floats.
     Cost add(const Access& x, unsigned bytes, bool combined, bool chained);
     // Of the slice that works longest.
     [[nodiscard]] std::uint64_t busiest_cycles() const;
@@ -35,6 +35,6 @@ class AtomicQueues {
 
 // The wavefronts of an atomic on shared memory. With its old value, each lane of the busiest bank takes one; without,
 // lanes on one word share it. An addition of floats is a loop of compare-and-swap, which counts as 12 for each lane.
-std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, bool needs_old, bool is_loop);
+std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, bool combined, bool needs_old, bool is_loop);
 
 }  // namespace warpgrade::vgpu

@@ -12,6 +12,9 @@ using Kind = ptx::Operand::Kind;
 constexpr std::array<std::string_view, 10> computing = {"mov", "cvta", "cvt", "add", "sub",
                                                         "mul", "mad",  "shl", "shr", "and"};
 
+// The spaces in which an address means the same in all threads: not `local`, and not a generic address, which may be.
+constexpr std::array<std::string_view, 4> of_all_threads = {"global", "shared", "const", "param"};
+
 bool is_of_block(std::string_view special) {
     return special.starts_with("%ctaid") || special.starts_with("%nctaid") || special.starts_with("%ntid");
 }
@@ -21,7 +24,8 @@ bool is_uniform(const ptx::Instruction& in, const std::vector<bool>& uniform) {
     if (in.guard != ptx::Operand::no_register) return false;
     if (in.opcode == "ld") {
         const ptx::Operand& from = in.operands[1];
-        return in.modifiers.front() != "volatile" && (from.reg == ptx::Operand::no_register || uniform[from.reg]);
+        return std::ranges::find(of_all_threads, in.modifiers.front()) != of_all_threads.end() &&
+               (from.reg == ptx::Operand::no_register || uniform[from.reg]);
     }
     if (std::ranges::find(computing, in.opcode) == computing.end()) return false;
     return std::all_of(in.operands.begin() + 1, in.operands.end(), [&](const ptx::Operand& source) {

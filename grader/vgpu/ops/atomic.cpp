@@ -10,7 +10,16 @@ namespace {
 
 using ptx::Space;
 
+// Where all lanes are on one address that ptxas knows to be the same, it lets one lane act for the warp, in these
+// operations. As nvdisasm shows for sm_90.
+enum class Combining {
+    never,
+    without_old,  // on 32 bits, if nobody needs the old value
+    sums,         // on 32 bits; on 64 if a constant is added
+};
+
 struct Add {
+    static constexpr Combining combining = Combining::sums;
     template <class T>
     static T apply(T old, T v, T) {
         if constexpr (std::is_same_v<T, double>)
@@ -29,54 +38,63 @@ struct AddGlobal {  // the units beside the L2 cache flush subnormal f32; those 
     }
 };
 struct And {
+    static constexpr Combining combining = Combining::without_old;
     template <class T>
     static T apply(T old, T v, T) {
         return old & v;
     }
 };
 struct Or {
+    static constexpr Combining combining = Combining::without_old;
     template <class T>
     static T apply(T old, T v, T) {
         return old | v;
     }
 };
 struct Xor {
+    static constexpr Combining combining = Combining::without_old;
     template <class T>
     static T apply(T old, T v, T) {
         return old ^ v;
     }
 };
 struct Min {
+    static constexpr Combining combining = Combining::without_old;
     template <class T>
     static T apply(T old, T v, T) {
         return v < old ? v : old;
     }
 };
 struct Max {
+    static constexpr Combining combining = Combining::without_old;
     template <class T>
     static T apply(T old, T v, T) {
         return v > old ? v : old;
     }
 };
 struct Inc {
+    static constexpr Combining combining = Combining::never;
     template <class T>
     static T apply(T old, T v, T) {
         return old >= v ? T{0} : static_cast<T>(old + 1);
     }
 };
 struct Dec {
+    static constexpr Combining combining = Combining::never;
     template <class T>
     static T apply(T old, T v, T) {
         return old == 0 || old > v ? v : static_cast<T>(old - 1);
     }
 };
 struct Exch {
+    static constexpr Combining combining = Combining::never;
     template <class T>
     static T apply(T, T v, T) {
         return v;
     }
 };
 struct Cas {
+    static constexpr Combining combining = Combining::never;
     template <class T>
     static T apply(T old, T compare, T v) {
         return old == compare ? v : old;
@@ -178,22 +196,17 @@ void decode_atomic_address(InsnBuilder& b) {
     if (b.has("release") || b.has("acq_rel")) b.out.form |= releases;
     if (b.has("cta")) b.out.form |= of_block;
     if (Reduction || !b.function.is_read(b.operand(0))) b.out.form |= forgets;
+    if (ptx::is_floating(b.type())) b.out.form |= adds_floats;
     b.out.memory_slot = b.function.statistics(space, AccessClass::Atomic);
     if (space != Space::Shared) b.function.synchronises_globally();
 }
 
-// Where all lanes are on one address that ptxas knows to be the same, it lets one lane act for the warp: of 32 bits in
-// additions, and in the others if nobody needs the old value; of 64 bits in additions of a constant. As nvdisasm shows
-// for sm_90.
-template <class O>
-bool is_combined(InsnBuilder& b, std::size_t address, const ptx::Operand& value, unsigned bytes) {
+bool is_combined(InsnBuilder& b, Combining combining, std::size_t address, const ptx::Operand& value) {
+    if (combining == Combining::never || b.out.form & adds_floats) return false;
     if (!b.function.is_uniform(b.operand(address))) return false;
-    if constexpr (std::is_same_v<O, Add>)
-        return bytes == 4 || (bytes == 8 && value.kind == ptx::Operand::Kind::Immediate);
-    if constexpr (std::is_same_v<O, Min> || std::is_same_v<O, Max> || std::is_same_v<O, And> || std::is_same_v<O, Or> ||
-                  std::is_same_v<O, Xor>)
-        return bytes == 4 && b.out.form & forgets;
-    return false;
+    const unsigned bytes = ptx::size_of(b.type());
+    if (combining == Combining::without_old) return bytes == 4 && b.out.form & forgets;
+    return bytes == 4 || (bytes == 8 && value.kind == ptx::Operand::Kind::Immediate);
 }
 
 template <class O, bool Reduction>
@@ -207,9 +220,7 @@ void decode_atomic(InsnBuilder& b) {
     b.out.b = b.source(first + 1, t);
     b.out.c = cas ? b.source(first + 2, t) : b.out.b;
     decode_atomic_address<Reduction>(b);
-    const bool floats = t == ptx::Type::F32 || t == ptx::Type::F64;
-    if (floats) b.out.form |= adds_floats;
-    if (!floats && is_combined<O>(b, first, b.operand(first + 1), bytes)) b.out.form |= combined;
+    if (is_combined(b, O::combining, first, b.operand(first + 1))) b.out.form |= combined;
     if (cas) b.function.builder.code.compare_and_swaps.push_back(b.out.memory_slot);
     constexpr bool bitwise = std::is_same_v<O, And> || std::is_same_v<O, Or> || std::is_same_v<O, Xor>;
     constexpr bool exchange = std::is_same_v<O, Exch> || cas;
@@ -252,7 +263,6 @@ void decode_half_add(InsnBuilder& b) {
     b.out.d = Reduction ? b.sink(bytes) : b.destination(0, bytes);
     b.out.b = b.out.c = b.source(first + 1, b.type());
     decode_atomic_address<Reduction>(b);
-    b.out.form |= adds_floats;
     const bool f16 = b.type() == ptx::Type::F16 || b.type() == ptx::Type::F16x2;
     const Handler h = bytes == 2
                           ? (f16 ? run_atomic<AddHalf<F16>, std::uint16_t> : run_atomic<AddHalf<BF16>, std::uint16_t>)

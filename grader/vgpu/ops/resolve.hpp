@@ -235,7 +235,7 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
     } else if constexpr (S == ptx::Space::Shared) {
         resolve_shared<O>(w, in, x, bytes, body, how);
         if constexpr (O == Op::Atomic) {
-            count(w, slot, how.combined ? 1 : shared_atomic_wavefronts(x, bytes, how.needs_old, how.adds_floats));
+            count(w, slot, shared_atomic_wavefronts(x, bytes, how.combined, how.needs_old, how.adds_floats));
         } else {
             const auto waves = x.wavefronts(bytes);
             count(w, slot, waves.total, waves.total - waves.ideal);

@@ -28,6 +28,7 @@ enum class Type : std::uint8_t {
 // Size of one element in bytes; Pred and None are 0.
 std::uint32_t size_of(Type type);
 const char* name_of(Type type);  // "f32"; without the dot
+inline bool is_floating(Type type) { return type >= Type::F16; }
 
 // A source location: an index into Module::locations, 0 for none.
 using LocationId = std::uint32_t;

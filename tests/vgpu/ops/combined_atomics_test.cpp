@@ -59,6 +59,14 @@ TEST_CASE("each lane adds for itself where the compiler does not know that they 
     CHECK(cycles("setp.lt.u32 %p1, %v, 64;\n@%p1 mov.u64 %l1, %w;\nred.global.add.u32 [%l1], 1;") == 32);
 }
 
+TEST_CASE("what a thread loads from its own memory may differ, and so may what a generic address loads") {
+    const std::string add_there = "mul.wide.u32 %l1, %r1, 4;\nadd.s64 %l2, %w, %l1;\nred.global.add.u32 [%l2], 1;";
+    CHECK(cycles(".local .b32 own;\nst.local.u32 [own], 0;\nld.local.u32 %r1, [own];\n" + add_there) == 32);
+    CHECK(cycles("ld.u32 %r1, [%w];\n" + add_there) == 32);
+    CHECK(cycles("ld.volatile.global.u32 %r1, [%w];\n" + add_there) == 32);
+    CHECK(cycles("ld.shared.u32 %r1, [%s];\n" + add_there) == 1);
+}
+
 TEST_CASE("an atomic on shared memory whose old value nobody reads costs less") {
     const std::string at_own = "shr.u32 %r1, %v, 5;\nadd.u32 %r2, %s, %r1;\n";
     CHECK(wavefronts(at_own + "atom.shared.add.u32 %r3, [%r2], 1;") == 1);
