@@ -1,4 +1,4 @@
-"""The modelled times of atomics and of starting blocks against an H100's (h100.md), half of which was held out."""
+"""The modelled times of atomics, of starting blocks and of single instructions against an H100's (h100.md)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ START_MS = 0.0062  # of what events measure, beyond what the model takes an empt
 SHORTEST_MS = 0.02  # below, it is mostly the start of a kernel
 # One warp's lanes try until each has succeeded. On a device the block's other warps interfere.
 NOT_MODELLED = "compare and swap"
+# ptxas folds most sums of 64 bits into addresses, so the model takes them for one instruction. How loads that depend on
+# each other wait, and what lies how far apart, it does not know.
+INSTRUCTIONS_NOT_MODELLED = ("64 bits, x + y", "pointers in", "any words")
 
 
 def _times(table: str) -> dict[str, float]:
@@ -31,6 +34,7 @@ def _modelled(program: str, *folders: str) -> dict[str, float]:
                "--checks", "none", "--instructions", "0"]  # fmt: skip
     for folder in ("common", *folders):
         command += ["-I", str(ROOT / "labs" / folder)]
+    command += ["-X", "--extended-lambda"]
     return _times(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -54,3 +58,20 @@ def test_modelled_times_of_atomics_are_near_the_measured_ones() -> None:
         assert statistics.median(found) < 1.15, story
         assert sum(factor <= 1.25 for factor in found) > 0.6 * len(found), story
         assert max(found) < 2.5, story
+
+
+@pytest.mark.nightly
+def test_modelled_times_of_single_instructions_are_near_the_measured_ones() -> None:
+    """Nothing was fitted to these times: how many machine instructions one makes is Nsight Compute's count, and the
+    rates are those of CUDA's table of throughputs."""
+    measured = _times(MEASURED)
+    factors = {
+        what: ms / (measured[what] - START_MS)
+        for what, ms in _modelled("instructions.cu").items()
+        if not what.startswith(INSTRUCTIONS_NOT_MODELLED)
+    }
+    story = "\n".join(f"{factor:.2f}  {what}" for what, factor in factors.items())
+    assert len(factors) > 30, story
+    apart = [math.exp(abs(math.log(factor))) for factor in factors.values()]
+    assert statistics.median(apart) < 1.2, story
+    assert max(apart) < 1.5, story

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vgpu/code/builtins.hpp"
+#include "vgpu/model/machine_cost.hpp"
 #include "vgpu/ptx/ast.hpp"
 #include "vgpu/ptx/special_registers.hpp"
 
@@ -158,6 +159,7 @@ struct BasicBlock {
     Terminator terminator = Terminator::Fall;
     std::uint32_t target = 0;  // taken branch (block index); Call: index into Code::calls
     std::uint32_t size = 0;    // instructions counted when the block runs, including the terminator
+    MachineCost cost;          // of its instructions
     bool conditional = false;  // Branch, Return, Exit, Trap with a guard
 };
 

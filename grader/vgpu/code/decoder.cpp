@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "vgpu/code/machine_cost.hpp"
 #include "vgpu/code/uniform.hpp"
 
 namespace warpgrade::vgpu {
@@ -375,6 +376,7 @@ void FunctionDecoder::decode() {
             decode_terminator(i);
         else
             decode_instruction(i);
+        code.blocks.back().cost.add(machine_cost(function.body[i]), 1);
     }
     // Control that runs off the end returns. nvcc always ends a function with ret.
     BasicBlock& last = code.blocks.back();

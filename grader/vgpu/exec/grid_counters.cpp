@@ -45,6 +45,7 @@ void Grid::collect_counters() {
             divergent += e.block_divergent[i];
         }
         if (!warps) continue;
+        result_.traffic.machine.add(b.cost, warps);
         for (std::uint32_t k = 0; k < b.size; ++k)
             add(b.begin + k, [&](device::Counters& c) {
                 c.inst_executed += warps;
@@ -126,6 +127,10 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_read_sectors);
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
+    MachineCost& machine = result_.traffic.machine;
+    for (std::uint64_t* count :
+         {&machine.further, &machine.special_halves, &machine.doubles, &machine.products, &machine.exchanges})
+        scale(*count);
     result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere
 }
 

@@ -142,6 +142,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
         e.block_threads[pc] += static_cast<unsigned>(std::popcount(mask));
         e.instructions += b.size;
         w.clock += b.size;
+        w.work.further += b.cost.further;
         const Insn* const end = insns + b.end;
         if (Checking && e.watch.values)
             run_watched(w, b, mask);

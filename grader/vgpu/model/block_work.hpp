@@ -10,9 +10,9 @@
 namespace warpgrade::vgpu {
 
 // In tenths of issue slots. ptxas folds addresses and merges loads: five PTX instructions become about four machine
-// instructions. A divergent branch costs both sides' overhead and the reconvergence.
+// instructions. What it adds to others (machine_cost.hpp) is not among these five. A divergent branch costs both sides' overhead and the reconvergence.
 namespace issue_tenths {
-inline constexpr std::uint64_t instruction = 8, divergence = 100;
+inline constexpr std::uint64_t instruction = 8, further = 10, divergence = 100;
 }
 
 // In tenths of cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit;
@@ -28,14 +28,16 @@ constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors)
 }  // namespace l1_tenths
 
 struct WarpWork {
-    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0;
+    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0, further = 0;
     [[nodiscard]] std::uint64_t issue_tenths() const {
-        return instructions * issue_tenths::instruction + divergences * issue_tenths::divergence;
+        return instructions * issue_tenths::instruction + further * issue_tenths::further +
+               divergences * issue_tenths::divergence;
     }
     // In fortieths of cycles: about four instructions are issued per cycle.
     [[nodiscard]] std::uint64_t cost() const { return issue_tenths() + 4 * l1_tenths; }
     WarpWork& operator+=(const WarpWork& other) {
-        instructions += other.instructions, divergences += other.divergences, l1_tenths += other.l1_tenths;
+        instructions += other.instructions, divergences += other.divergences;
+        l1_tenths += other.l1_tenths, further += other.further;
         return *this;
     }
 };

@@ -24,6 +24,7 @@ struct Row {
     std::uint32_t bus_bits;
     double dram_bytes_per_ns, l2_bytes_per_ns;
     double issue_per_cycle, arithmetic_latency, shared_latency, l1_latency, l2_latency, dram_latency;
+    std::uint32_t double_units;
 };
 
 constexpr Row rows[] = {
@@ -38,7 +39,7 @@ constexpr Row rows[] = {
      5500,      4,
      4,         23,
      33,        260,
-     600},
+     600,       64},
     {"b200",    "NVIDIA B200 (virtual)",
      10,        0,
      148,       2048,
@@ -50,7 +51,7 @@ constexpr Row rows[] = {
      9000,      4,
      4,         23,
      37,        300,
-     700},
+     700,       64},
     {"rtx5090", "NVIDIA GeForce RTX 5090 (virtual)",
      12,        0,
      170,       1536,
@@ -62,7 +63,7 @@ constexpr Row rows[] = {
      6500,      4,
      4,         25,
      37,        300,
-     650},
+     650,       2},
     {"rtx4090", "NVIDIA GeForce RTX 4090 (virtual)",
      8,         9,
      128,       1536,
@@ -74,7 +75,7 @@ constexpr Row rows[] = {
      5000,      4,
      4,         23,
      33,        270,
-     560},
+     560,       2},
     {"a100",    "NVIDIA A100-SXM4-40GB (virtual)",
      8,         0,
      108,       2048,
@@ -86,7 +87,7 @@ constexpr Row rows[] = {
      3800,      4,
      4,         23,
      33,        200,
-     470},
+     470,       64},
     {"rtx3060", "NVIDIA GeForce RTX 3060 Laptop GPU (virtual)",
      8,         6,
      30,        1536,
@@ -98,7 +99,7 @@ constexpr Row rows[] = {
      1000,      4,
      4,         23,
      33,        220,
-     480},
+     480,       2},
     {"t4",     "Tesla T4 (virtual)",
      7,        5,
      40,       1024,
@@ -110,7 +111,7 @@ constexpr Row rows[] = {
      1200,     4,
      4,        19,
      32,       190,
-     430},
+     430,      2},
     {"k2200",  "Quadro K2200 (virtual)",
      5,        0,
      5,        2048,
@@ -122,7 +123,7 @@ constexpr Row rows[] = {
      220,      4,
      6,        24,
      82,       210,
-     370},
+     370,      4},
     {"k20x",      "Tesla K20X (virtual)",
      3,           5,
      14,          2048,
@@ -134,13 +135,14 @@ constexpr Row rows[] = {
      500,         5,
      9,           48,
      80,          190,
-     300},
+     300,         64},
 };
 
 Profile make(const Row& row) {
     Profile profile;
     profile.full_sms = row.sms;
     profile.issue_per_cycle = row.issue_per_cycle;
+    profile.double_units = row.double_units;
     profile.arithmetic_latency = row.arithmetic_latency;
     profile.shared_latency = row.shared_latency;
     profile.l1_latency = row.l1_latency;

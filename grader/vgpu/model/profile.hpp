@@ -23,7 +23,8 @@ struct Profile {
     std::uint32_t full_sms = 0;           // multiprocessors of the whole device
 
     // Per multiprocessor.
-    double issue_per_cycle = 0;  // warp instructions
+    double issue_per_cycle = 0;      // warp instructions
+    std::uint32_t double_units = 0;  // results of arithmetic with doubles in a cycle
 
     // Latencies for one warp, in cycles.
     double arithmetic_latency = 0, shared_latency = 0, l1_latency = 0, l2_latency = 0, dram_latency = 0;

@@ -15,12 +15,16 @@ constexpr double sector_bytes = 32;
 constexpr double kernel_start_ns = 1200;
 
 constexpr double machine_per_ptx = issue_tenths::instruction / 10.0;
+constexpr double further_slots = issue_tenths::further / 10.0;
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
 // In cycles of the load/store pipe.
 constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
                  store_request_cycles = l1_tenths::store_request / 10.0,
                  extra_sector_cycles = l1_tenths::extra_sector / 10.0, wavefront_cycles = l1_tenths::wavefront / 10.0;
+// In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
+// integers, and lanes exchange 32 values.
+constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1;
 constexpr double sectors_of_full_request = l1_tenths::sectors_of_full_request;
 constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
                  atomic_sector_cycles = l1_tenths::atomic_sector / 10.0;
@@ -53,14 +57,14 @@ double number(std::uint64_t value) { return static_cast<double>(value); }
 
 double KernelTime::total_ns() const {
     double squares = 0;
-    for (const double ns : {issue_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
+    for (const double ns : {issue_ns, units_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
     return start_ns + migration_ns + std::max(std::sqrt(squares), blocks_ns);
 }
 
 const char* KernelTime::bound() const {
     const std::initializer_list<std::pair<double, const char*>> terms = {
-        {issue_ns, "issue"}, {l1_ns, "l1"},           {l2_ns, "l2"},        {dram_ns, "dram"},
-        {link_ns, "link"},   {latency_ns, "latency"}, {blocks_ns, "blocks"}};
+        {issue_ns, "issue"}, {units_ns, "units"}, {l1_ns, "l1"},           {l2_ns, "l2"},
+        {dram_ns, "dram"},   {link_ns, "link"},   {latency_ns, "latency"}, {blocks_ns, "blocks"}};
     return std::max_element(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.first < b.first; })->second;
 }
 
@@ -81,10 +85,17 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         std::max(std::ceil(number(config.block.count()) / std::max(number(device.warp_size), 1.0)), 1.0);
     const double warps = blocks * warps_per_block;
 
-    const double instructions = number(c.inst_executed) * machine_per_ptx;
+    const double instructions =
+        number(c.inst_executed) * machine_per_ptx + number(traffic.machine.further) * further_slots;
     const double divergent = number(c.divergent_branches);
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
+    const MachineCost& machine = traffic.machine;
+    const double unit_cycles =
+        std::max({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
+                  number(machine.products) * product_cycles,
+                  number(machine.doubles) * number(device.warp_size) / std::max(number(profile.double_units), 1.0)});
+    time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
     const double load_requests =
         number(c.global_load_requests + c.local_load_requests + c.texture_requests + c.surface_load_requests);
@@ -155,7 +166,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
 
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
-    time.demand = {issue_slots / multiprocessors / profile.issue_per_cycle * cycle_ns,
+    time.demand = {std::max(issue_slots / profile.issue_per_cycle, unit_cycles) / multiprocessors * cycle_ns,
                    l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};
     double squares = room * time.latency_ns * room * time.latency_ns;
     for (const double ns : time.demand) squares += ns * ns;

@@ -1,7 +1,11 @@
 // Modelled time of a kernel, computed from its counters and the device's rates. It does not simulate cycles.
 //
 // Each of these gives a lower bound of the time, as if the others were free:
-//   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp)
+//   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp), and what
+//   ptxas
+//            adds to expensive ones (machine_cost.hpp)
+//   units    through the busiest of the units of which there are few: for special functions and conversions, doubles,
+//            products of integers, or exchanges between lanes
 //   l1       the busiest load/store pipe: shared-memory wavefronts, global and local requests with their sectors, words
 //            of constant memory beyond the first of a request
 //   l2       sectors that L1 does not hold; repeated partial writes of a sector cost more than one full write; atomics
@@ -11,19 +15,20 @@
 //   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
 //            the longest warp
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
-// up to √6 times that if all are equal. It is never less than `blocks`, since the device starts blocks one by one.
+// up to √7 times that if all are equal. It is never less than `blocks`, since the device starts blocks one by one.
 // Managed memory that the launch touches first moves to the device while the kernel waits; the model does not see it
 // move back when the host touches it. The constants were fitted to kernels measured on an H100 (matrix products,
 // transposes, reductions, min-plus). The model is within a factor of two of these, and ranks them correctly.
 //
-// The model does not know which instructions are expensive (division), how far independent instructions overlap, or
-// what ptxas will merge. It is deterministic: it uses only its arguments.
+// The model does not know how far independent instructions overlap, or what ptxas will merge. It is deterministic: it
+// uses only its arguments.
 #pragma once
 
 #include <cstdint>
 
 #include "device/record.hpp"
 #include "vgpu/model/demand.hpp"
+#include "vgpu/model/machine_cost.hpp"
 #include "vgpu/model/profile.hpp"
 
 namespace warpgrade::vgpu {
@@ -34,13 +39,13 @@ struct KernelTime {
     Demand demand{};
     double start_ns = 0;  // the fixed time of an empty kernel
     double migration_ns = 0;
-    double issue_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
+    double issue_ns = 0, units_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
     double blocks_ns = 0;
     [[nodiscard]] double total_ns() const;
     [[nodiscard]] const char* bound() const;  // the largest: "issue", "l1", …
 };
 
-// What a launch moved, besides what its counters say.
+// What a launch moved and computed, besides what its counters say.
 struct Traffic {
     // Device memory that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
     // unknown; then everything is assumed to fit into L2.
@@ -48,6 +53,7 @@ struct Traffic {
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;  // of mapped host memory
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
+    MachineCost machine;                      // of all warps
 };
 
 // How the work is spread over the multiprocessors. 0: unknown; then all warps are assumed equal. See WorkSpread.

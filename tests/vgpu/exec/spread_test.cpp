@@ -7,7 +7,7 @@ using vgpu::test::Machine;
 
 namespace {
 
-// Every `period`th block computes, or works in shared memory, `rounds` times; the other blocks end at once.
+// Every `period`th block (a power of two) computes, or works in shared memory, `rounds` times; the others end at once.
 constexpr const char* kernels = R"(
 .version 8.0
 .target sm_90
@@ -19,7 +19,8 @@ constexpr const char* kernels = R"(
     ld.param.u32 %p, [period];
     ld.param.u32 %r, [rounds];
     mov.u32 %b, %ctaid.x;
-    rem.u32 %b, %b, %p;
+    sub.u32 %p, %p, 1;
+    and.b32 %b, %b, %p;
     setp.ne.u32 %idle, %b, 0;
     @%idle bra done;
     mov.u32 %i, 0;
@@ -41,7 +42,8 @@ done:
     ld.param.u32 %p, [period];
     ld.param.u32 %r, [rounds];
     mov.u32 %b, %ctaid.x;
-    rem.u32 %b, %b, %p;
+    sub.u32 %p, %p, 1;
+    and.b32 %b, %b, %p;
     setp.ne.u32 %idle, %b, 0;
     @%idle bra done;
     mov.u32 %i, 0;

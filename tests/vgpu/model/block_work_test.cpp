@@ -73,7 +73,8 @@ TEST_CASE("what a warp's work costs: issue slots in tenths, and four times the t
     // 0.8 machine instructions for one of PTX, ten for a divergence.
     CHECK(WarpWork{10, 0, 0}.issue_tenths() == 80);
     CHECK(WarpWork{0, 2, 0}.issue_tenths() == 200);
-    CHECK(WarpWork{10, 2, 7}.cost() == 80 + 200 + 28);
+    CHECK(WarpWork{0, 0, 0, 3}.issue_tenths() == 30);
+    CHECK(WarpWork{10, 2, 7, 1}.cost() == 80 + 200 + 28 + 10);
     WarpWork sum{1, 2, 3};
     sum += {10, 20, 30};
     CHECK((sum.instructions == 11 && sum.divergences == 22 && sum.l1_tenths == 33));

@@ -53,6 +53,34 @@ TEST_CASE("instructions and divergence take issue slots, waiting takes the warp'
     }
 }
 
+TEST_CASE("what ptxas adds to an instruction takes issue slots and the warp's time") {
+    const KernelTime time = time_of({}, {.machine = {.further = many}});
+    CHECK(cycles(time.issue_ns) == Approx(many / profile.issue_per_cycle));
+    CHECK(cycles(time.latency_ns) == Approx(many * 0.5 * profile.arithmetic_latency));
+    CHECK(time.units_ns == 0);
+}
+
+TEST_CASE("a kernel takes no less than the busiest of the units of which there are few") {
+    const auto units = [](const MachineCost& machine, const char* device = "h100:1") {
+        const Profile on = find_profile(device);
+        return time_of({}, {.machine = machine}, on).units_ns * on.properties.clock_ghz;
+    };
+    CHECK(units({.special_halves = many}) == Approx(many));
+    CHECK(units({.exchanges = many}) == Approx(many));
+    CHECK(units({.products = many}) == Approx(many * 0.5));
+    CHECK(units({.doubles = many}) == Approx(many * 0.5));
+    CHECK(units({.special_halves = many, .doubles = 3 * many, .products = many, .exchanges = many}) ==
+          Approx(many * 1.5));
+    // Devices for graphics have two units for doubles, and old ones four.
+    CHECK(units({.doubles = many}, "rtx3060:1") == Approx(many * 16));
+    CHECK(units({.doubles = many}, "k2200:1") == Approx(many * 8));
+    const KernelTime time = time_of({}, {.machine = {.special_halves = many}});
+    CHECK(std::string(time.bound()) == "units");
+    CHECK(time.total_ns() == Approx(1200 + time.units_ns));
+    // Kernels that run at the same time share them, as they do issue slots.
+    CHECK(time.demand[static_cast<unsigned>(Resource::issue)] == Approx(time.units_ns));
+}
+
 TEST_CASE("requests and wavefronts take the load and store pipe") {
     using C = device::Counters;
     struct Row {

@@ -1,0 +1,23 @@
+// What instructions cost a device beyond the one issue slot that each takes.
+#pragma once
+
+#include <cstdint>
+
+namespace warpgrade::vgpu {
+
+struct MachineCost {
+    std::uint64_t further = 0;  // machine instructions beyond the first that ptxas makes of one in PTX
+    // Instructions for units of which a multiprocessor has fewer than for float arithmetic. In half instructions those
+    // for special functions: a conversion is half of a root, exponential, sine or bit count.
+    std::uint64_t special_halves = 0;
+    std::uint64_t doubles = 0, products = 0, exchanges = 0;  // products of integers; exchanges between lanes
+
+    MachineCost& add(const MachineCost& other, std::uint64_t times) {
+        further += times * other.further, special_halves += times * other.special_halves;
+        doubles += times * other.doubles, products += times * other.products, exchanges += times * other.exchanges;
+        return *this;
+    }
+    bool operator==(const MachineCost&) const = default;
+};
+
+}  // namespace warpgrade::vgpu

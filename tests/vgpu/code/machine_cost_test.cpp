@@ -1,0 +1,89 @@
+// What ptxas makes of single instructions, as nvdisasm and Nsight Compute show for sm_90 (tests/model/h100.md).
+#include "vgpu/code/machine_cost.hpp"
+
+#include "judge/catch.hpp"
+#include "vgpu/ptx/parser.hpp"
+
+using namespace warpgrade;
+using vgpu::MachineCost;
+
+namespace {
+
+MachineCost cost(const std::string& instruction) {
+    const auto module = vgpu::ptx::parse(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
+        ".reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .b64 %l<9>;\n.reg .f32 %f<9>;\n.reg .f64 %d<9>;\n.reg .pred "
+        "%p<9>;\n" +
+        instruction + ";\n}\n");
+    return vgpu::machine_cost(module.find_function("k")->body.at(0));
+}
+
+constexpr MachineCost special = {0, 2}, conversion = {0, 1}, one_double = {0, 0, 1}, product = {0, 0, 0, 1},
+                      exchange = {0, 0, 0, 0, 1};
+
+}  // namespace
+
+TEST_CASE("arithmetic on floats and sums of integers are one instruction each") {
+    for (const char* simple : {"add.f32 %f1, %f2, %f3", "fma.rn.f32 %f1, %f2, %f3, %f4", "add.s32 %r1, %r2, %r3",
+                               "min.f32 %f1, %f2, %f3", "mov.b64 %l1, %l2", "ld.global.f32 %f1, [%l1]", "bar.sync 0",
+                               "setp.lt.f32 %p1, %f1, %f2", "and.b64 %l1, %l2, %l3", "ret"}) {
+        CAPTURE(simple);
+        CHECK(cost(simple) == MachineCost{});
+    }
+}
+
+TEST_CASE("special functions without subnormal numbers are one instruction for their units") {
+    for (const char* fast :
+         {"rcp.approx.ftz.f32 %f1, %f2", "rsqrt.approx.ftz.f32 %f1, %f2", "ex2.approx.ftz.f32 %f1, %f2",
+          "lg2.approx.ftz.f32 %f1, %f2", "tanh.approx.f32 %f1, %f2", "popc.b32 %r1, %r2", "clz.b32 %r1, %r2"}) {
+        CAPTURE(fast);
+        CHECK(cost(fast) == special);
+    }
+    CHECK(cost("sin.approx.f32 %f1, %f2") == MachineCost{1, 2});
+    CHECK(cost("rsqrt.approx.f32 %f1, %f2") == MachineCost{3, 2});
+    CHECK(cost("ex2.approx.f32 %f1, %f2") == MachineCost{3, 2});
+    CHECK(cost("sqrt.rn.f32 %f1, %f2") == MachineCost{9, 2});
+    CHECK(cost("rcp.rn.f32 %f1, %f2") == MachineCost{9, 2});
+}
+
+TEST_CASE("a quotient is many instructions, fewer if it may be rounded less well or its divisor is known") {
+    CHECK(cost("div.rn.f32 %f1, %f2, %f3") == MachineCost{10, 2});
+    CHECK(cost("div.full.f32 %f1, %f2, %f3") == MachineCost{4, 2});
+    CHECK(cost("div.approx.ftz.f32 %f1, %f2, %f3") == MachineCost{4, 2});
+    CHECK(cost("div.rn.f64 %d1, %d2, %d3") == MachineCost{15, 2, 8});
+    CHECK(cost("div.s32 %r1, %r2, %r3") == MachineCost{23, 4});
+    CHECK(cost("rem.u32 %r1, %r2, %r3") == MachineCost{17, 4});
+    CHECK(cost("rem.s32 %r1, %r2, 7") == MachineCost{5, 0, 0, 2});
+    CHECK(cost("rem.s32 %r1, %r2, 8") == MachineCost{3});
+    CHECK(cost("rem.u32 %r1, %r2, 8") == MachineCost{});
+    CHECK(cost("div.s64 %l1, %l2, %l3") == MachineCost{95, 6});
+    CHECK(cost("rem.u64 %l1, %l2, 10") == MachineCost{20, 0, 0, 8});
+    CHECK(cost("div.u64 %l1, %l2, 16") == MachineCost{});
+}
+
+TEST_CASE("conversions between floats and integers take half as long as a root, those of 64 bits as long") {
+    CHECK(cost("cvt.rn.f32.s32 %f1, %r1") == conversion);
+    CHECK(cost("cvt.rzi.s32.f32 %r1, %f1") == conversion);
+    CHECK(cost("cvt.rmi.f32.f32 %f1, %f2") == conversion);
+    CHECK(cost("cvt.f64.f32 %d1, %f1") == special);
+    CHECK(cost("cvt.rn.f32.f64 %f1, %d1") == special);
+    CHECK(cost("cvt.rn.f64.s32 %d1, %r1") == special);
+    CHECK(cost("cvt.s64.s32 %l1, %r1") == MachineCost{});
+    CHECK(cost("cvt.rn.f16.f32 %h1, %f1") == MachineCost{});
+}
+
+TEST_CASE("doubles, products of integers and exchanges between lanes have units of their own") {
+    CHECK(cost("add.f64 %d1, %d2, %d3") == one_double);
+    CHECK(cost("fma.rn.f64 %d1, %d2, %d3, %d4") == one_double);
+    CHECK(cost("setp.lt.f64 %p1, %d1, %d2") == one_double);
+    CHECK(cost("max.f64 %d1, %d2, %d3") == MachineCost{3, 0, 1});
+    CHECK(cost("mul.lo.s32 %r1, %r2, %r3") == product);
+    CHECK(cost("mul.wide.u32 %l1, %r2, 4") == product);
+    CHECK(cost("mad.lo.s32 %r1, %r2, %r3, %r4") == product);
+    CHECK(cost("mul.lo.s64 %l1, %l2, %l3") == MachineCost{3, 0, 0, 4});
+    CHECK(cost("mul.hi.u64 %l1, %l2, %l3") == MachineCost{9, 0, 0, 4});
+    CHECK(cost("shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1") == exchange);
+    CHECK(cost("vote.sync.ballot.b32 %r1, %p1, -1") == exchange);
+    CHECK(cost("vote.sync.any.pred %p1, %p2, -1") == exchange);
+    CHECK(cost("redux.sync.add.s32 %r1, %r2, -1") == MachineCost{0, 0, 0, 0, 2});
+}
