@@ -127,10 +127,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_read_sectors);
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
-    MachineCost& machine = result_.traffic.machine;
-    for (std::uint64_t* count :
-         {&machine.further, &machine.special_halves, &machine.doubles, &machine.products, &machine.exchanges})
-        scale(*count);
+    result_.traffic.machine.scale(all, ran);
     result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere
 }
 

@@ -55,6 +55,12 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
     subtract(c.divergent_branches, line.divergent);
 }
 
+// The traffic of a launch of which only these instructions are left.
+Traffic with_instructions_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
+    traffic.machine.scale(better.inst_executed, counters.inst_executed);
+    return traffic;
+}
+
 // As if the lanes of each atomic were on words and banks of their own.
 void let_no_atomics_meet(device::Counters& c) {
     c.atomic_cycles = std::min(c.atomic_cycles, c.atomic_sectors);
@@ -201,7 +207,8 @@ class Adviser {
 
     // Time without the fixed cost of every launch.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
-        const KernelTime t = model_kernel(profile_, config_, counters, occupancy, traffic_);
+        const KernelTime t =
+            model_kernel(profile_, config_, counters, occupancy, with_instructions_of(counters, counters_, traffic_));
         return t.total_ns() - t.start_ns;
     }
 
@@ -259,7 +266,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
                                                const Traffic& traffic, const Spread& spread, const LaunchUse& use) {
     Traffic moved = traffic;
     const auto model = [&](const device::Counters& c, const device::Occupancy& o) {
-        return model_kernel(profile, config, c, o, moved, spread);
+        return model_kernel(profile, config, c, o, with_instructions_of(c, counters, moved), spread);
     };
     const KernelTime now = model(counters, occupancy);
     std::vector<device::CauseCost> costs;

@@ -10,7 +10,8 @@
 namespace warpgrade::vgpu {
 
 // In tenths of issue slots. ptxas folds addresses and merges loads: five PTX instructions become about four machine
-// instructions. What it adds to others (machine_cost.hpp) is not among these five. A divergent branch costs both sides' overhead and the reconvergence.
+// instructions. What it adds to others (machine_cost.hpp) is not among these five. A divergent branch costs both sides'
+// overhead and the reconvergence.
 namespace issue_tenths {
 inline constexpr std::uint64_t instruction = 8, further = 10, divergence = 100;
 }

@@ -17,6 +17,12 @@ struct MachineCost {
         doubles += times * other.doubles, products += times * other.products, exchanges += times * other.exchanges;
         return *this;
     }
+    // As many of them as `part` is of `whole`.
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        if (whole == 0) return;
+        for (std::uint64_t* count : {&further, &special_halves, &doubles, &products, &exchanges})
+            *count = static_cast<std::uint64_t>((static_cast<unsigned __int128>(*count) * part + whole / 2) / whole);
+    }
     bool operator==(const MachineCost&) const = default;
 };
 

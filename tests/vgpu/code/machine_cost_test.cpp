@@ -87,3 +87,16 @@ TEST_CASE("doubles, products of integers and exchanges between lanes have units 
     CHECK(cost("vote.sync.any.pred %p1, %p2, -1") == exchange);
     CHECK(cost("redux.sync.add.s32 %r1, %r2, -1") == MachineCost{0, 0, 0, 0, 2});
 }
+
+TEST_CASE("costs add up, and a part of the instructions has its part of them") {
+    MachineCost sum = {1, 2, 3, 4, 5};
+    sum.add({10, 20, 30, 40, 50}, 3);
+    CHECK(sum == MachineCost{31, 62, 93, 124, 155});
+    sum.scale(1, 2);
+    CHECK(sum == MachineCost{16, 31, 47, 62, 78});
+    sum.scale(7, 0);  // nothing was executed
+    CHECK(sum == MachineCost{16, 31, 47, 62, 78});
+    MachineCost large = {1ULL << 62};
+    large.scale(3, 2);
+    CHECK(large == MachineCost{3ULL << 61});
+}
