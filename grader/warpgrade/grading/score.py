@@ -192,16 +192,21 @@ def _what(check: Check | GoodNumber) -> tuple[object, ...]:
 
 
 def collect_good_numbers(runs: Sequence[Sequence[TestResult]]) -> dict[str, list[GoodNumber]]:
-    """Return what several runs of the reference agree on, by name of the test; the inputs differ from run to run."""
-    seen: dict[tuple[str, GoodNumber], set[float]] = {}
-    for test in itertools.chain.from_iterable(runs):
-        for one in test.checks:
-            key = GoodNumber(one.name, one.relation, one.limit, 0, one.unit, one.upper)
-            seen.setdefault((test.name, key), set()).add(one.now)
+    """Return what several runs of the reference agree on, by name of the test; the inputs differ from run to run.
+
+    A number that not all runs have stands beside a limit that the inputs choose.
+    """
+    seen: dict[tuple[str, GoodNumber], list[tuple[int, float]]] = {}
+    for run, tests in enumerate(runs):
+        for test in tests:
+            for one in test.checks:
+                key = GoodNumber(one.name, one.relation, one.limit, 0, one.unit, one.upper)
+                seen.setdefault((test.name, key), []).append((run, one.now))
     good: dict[str, list[GoodNumber]] = {}
     for (name, key), numbers in seen.items():
-        if len(numbers) == 1:
-            good.setdefault(name, []).append(msgspec.structs.replace(key, good=numbers.pop()))
+        in_runs, values = {run for run, _ in numbers}, {now for _, now in numbers}
+        if len(in_runs) == len(runs) and len(values) == 1:
+            good.setdefault(name, []).append(msgspec.structs.replace(key, good=values.pop()))
     return good
 
 
