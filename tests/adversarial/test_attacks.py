@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from _pytest.mark import ParameterSet
 from rich.console import Console
+from seeds import SEED
 from table import LAYOUT, Fixture, read
 
 from warpgrade.grading import grade
@@ -50,7 +51,7 @@ def graded(fixture: Fixture, name: str, folder: Path) -> Result:
         limits = msgspec.structs.replace(lab.file.limits, **fixture.limits)
         lab = dataclasses.replace(lab, file=msgspec.structs.replace(lab.file, limits=limits))
     (folder / lab.main_file).write_text(fixture.source(lab), encoding="utf-8")
-    return grade.grade(LAYOUT, lab, intake.read(lab, folder), grade.Options(public_only=fixture.public_only))
+    return grade.grade(LAYOUT, lab, intake.read(lab, folder), grade.Options(seed=SEED, public_only=fixture.public_only))
 
 
 def shown(result: Result) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from seeds import SEED
 
 from warpgrade.grading import grade, result
 from warpgrade.intake import intake
@@ -35,7 +36,7 @@ def test_what_no_lab_needs_is_refused(path: Path, tmp_path: Path) -> None:
     assert head is not None, "the first lines must say what the attack is and what it must get"
     lab = labs.find(LAYOUT, "matmul")
     (tmp_path / lab.main_file).write_bytes(path.read_bytes())
-    outcome = grade.grade(LAYOUT, lab, intake.read(lab, tmp_path), grade.Options())
+    outcome = grade.grade(LAYOUT, lab, intake.read(lab, tmp_path), grade.Options(seed=SEED))
     assert outcome.status == head["status"]
     assert outcome.score.points == 0
     assert outcome.score.error_points == 0
@@ -82,6 +83,6 @@ FUNCTION(matmul_registers)
 """
     lab = labs.find(LAYOUT, "matmul")
     (tmp_path / lab.main_file).write_text(text, encoding="utf-8")
-    outcome = grade.grade(LAYOUT, lab, intake.read(lab, tmp_path), grade.Options(public_only=True))
+    outcome = grade.grade(LAYOUT, lab, intake.read(lab, tmp_path), grade.Options(seed=SEED, public_only=True))
     assert outcome.status == "graded", outcome.problem
     assert outcome.review == []

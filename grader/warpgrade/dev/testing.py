@@ -69,7 +69,7 @@ def run_changed(layout: Layout, revision: str) -> int:
 
 def run(layout: Layout, *, quick: bool = False, nightly: bool = False) -> int:
     """Run all steps, also after a failure; return the exit status. `nightly`: tests of that mark as well."""
-    pytest = _pytest_quick if quick else _pytest_all if nightly else _pytest
+    pytest = _pytest_quick if quick else _pytest_nightly if nightly else _pytest
     steps = [
         Step("clang-format", _clang_format),
         Step("ruff", _ruff),
@@ -130,11 +130,12 @@ def _environment(layout: Layout) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(layout.root / "grader")}
 
 
-def _call(layout: Layout, command: list[str]) -> bool:
-    """Run a tool with its output on ours."""
+def _call(layout: Layout, command: list[str], variables: Mapping[str, str] | None = None) -> bool:
+    """Run a tool with its output on ours; `variables` are further ones of its environment."""
     sys.stdout.flush()
+    environment = {**_environment(layout), **(variables or {})}
     try:
-        return subprocess.run(command, cwd=layout.root, env=_environment(layout), check=False).returncode == 0
+        return subprocess.run(command, cwd=layout.root, env=environment, check=False).returncode == 0
     except FileNotFoundError:
         click.echo(f"{command[0]} is not installed; run ./warpgrade test, which installs it")
         return False
@@ -180,10 +181,16 @@ def _pytest(layout: Layout, only: Sequence[str] = ()) -> bool:
     return _pytest_all(layout, ["-m", "not nightly", *only])
 
 
-def _pytest_all(layout: Layout, only: Sequence[str] = ()) -> bool:
+def _pytest_all(layout: Layout, only: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> bool:
     """Several tests at a time: nvcc, which takes most of theirs, uses one core. Many wait, as for a Slurm or a disk."""
     jobs = str(cxx.cores() + 2)
-    return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal", "--durations", "12", *only])
+    return _call(
+        layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal", "--durations", "12", *only], variables
+    )
+
+
+def _pytest_nightly(layout: Layout) -> bool:
+    return _pytest_all(layout, variables={"WARPGRADE_TEST_SEEDS": "random"})  # tests/grader/seeds.py
 
 
 def _pytest_quick(layout: Layout, only: Sequence[str] = ()) -> bool:

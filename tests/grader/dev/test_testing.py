@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -84,9 +85,11 @@ def test_only_the_night_runs_all_tests(
     in_project: Layout, monkeypatch: pytest.MonkeyPatch, words: list[str], chosen: str | None
 ) -> None:
     asked: list[list[str]] = []
+    seeds: list[str] = []
 
-    def call(layout: Layout, command: list[str]) -> bool:
+    def call(layout: Layout, command: list[str], variables: Mapping[str, str] | None = None) -> bool:
         asked.append(command)
+        seeds.extend((variables or {}).values())
         return True
 
     monkeypatch.setattr(testing, "_call", call)
@@ -95,6 +98,7 @@ def test_only_the_night_runs_all_tests(
     (command,) = [each for each in asked if each[1:3] == ["-m", "pytest"]]
     after = command[3:]
     assert (after[after.index("-m") + 1] if "-m" in after else None) == chosen
+    assert seeds == (["random"] if chosen is None else [])
 
 
 def test_the_night_runs_all_tests() -> None:
