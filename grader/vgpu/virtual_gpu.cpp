@@ -206,7 +206,8 @@ class VirtualGpu final : public ClockedDevice {
         std::vector<device::HostData> all;
         memory_.for_each([&](Allocation& a) {
             if (!a.host_copy) return;
-            for (auto& [offset, bytes] : a.host_copy->take_used()) all.push_back({a.base + offset, std::move(bytes)});
+            for (auto& [offset, bytes] : a.host_copy->take_used(*a.writers))
+                all.push_back({a.base + offset, std::move(bytes)});
         });
         return all;
     }

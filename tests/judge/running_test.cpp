@@ -84,8 +84,8 @@ TEST_CASE("of what a program prints the end is kept, and how much is missing is 
         const std::string line = std::to_string(i) + " of these\n";
         lines.append(line.data(), line.size());
     }
-    CHECK_THAT(lines.text(), Catch::StartsWith("[708 lines, 9912 bytes left out]\n1708 of these\n") &&
-                                 Catch::EndsWith("\n1999 of these\n"));
+    CHECK_THAT(lines.text(), Catch::Matchers::StartsWith("[708 lines, 9912 bytes left out]\n1708 of these\n") &&
+                                 Catch::Matchers::EndsWith("\n1999 of these\n"));
 }
 
 TEST_CASE("a program's limits are those of the test") {

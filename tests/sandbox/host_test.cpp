@@ -138,6 +138,8 @@ TEST_CASE("a compiler begins in a /tmp of its own, and leaves nothing there") {
         CHECK_FALSE(std::filesystem::exists(plain.substr(0, plain.size() - 1)));
     }
     CHECK_THAT(in(" --sandbox plain", "/usr/bin/env"), Contains("TMPDIR=/tmp/warpgrade-") && Contains("OTHER=/tmpx\n"));
+    for (const char* sandbox : {"", " --sandbox plain"})  // and writes there
+        CHECK(in(sandbox, "/bin/sh -c 'echo word > file && /bin/cat file'") == "word\n");
     // The other profiles get no such folder.
     const auto count = [] { return run_command("ls -d /tmp/warpgrade-?????? 2>/dev/null | wc -l").output; };
     const auto before = count();

@@ -154,6 +154,23 @@ TEST_CASE("every run of root's has a uid of its own") {
     CHECK(fresh_uid(largest_range(""), 5) == 65534);
 }
 
+TEST_CASE("who is not root stays who it is") {
+    const pid_t child = fork();
+    if (child == 0) {
+        constexpr uid_t nobody = 65534;
+        if (geteuid() == 0 && setresuid(nobody, nobody, nobody) != 0) _exit(2);  // there is no other user here
+        const uid_t before = geteuid();
+        try {
+            _exit(leave_root() && geteuid() == before ? 0 : 1);
+        } catch (const std::system_error&) {
+            _exit(3);
+        }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK((WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2)));
+}
+
 TEST_CASE("the worker's command line shares nothing") {
     Options options;
     options.command = {"/worker"};

@@ -39,6 +39,7 @@ TEST_CASE("where bubblewrap is missing, that is what to change") {
     }
     CHECK(run_command("PATH=/nowhere:$PATH " WG_SANDBOX " --probe").status == 0);
     CHECK(run_command("PATH=$PATH: " WG_SANDBOX " --probe").status == 0);
+    CHECK(run_command("PATH=$(dirname $(command -v bwrap)) " WG_SANDBOX " --probe").status == 0);
     CHECK(run_command("PATH=/nowhere WARPGRADE_SANDBOX=plain " WG_SANDBOX " --probe").status == 0);
     // Without namespaces, bubblewrap would be of no use.
     const auto neither = run_command("PATH=/nowhere " WG_INSIDE " without 272 1 " WG_SANDBOX " --probe");

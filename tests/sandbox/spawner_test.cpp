@@ -4,7 +4,10 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
 
 #include "sandbox/inside.hpp"
 #include "sandbox/spawn_wire.hpp"
@@ -82,6 +85,16 @@ std::string fails_at(long call, int error, const std::string& options = "") {
 }
 
 }  // namespace
+
+TEST_CASE("the sandbox carries the spawner that was built last") {
+    const auto read = [](const char* path) {
+        std::ifstream file(path, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const std::string spawner = read(WG_SPAWNER), sandbox = read(WG_SANDBOX);
+    REQUIRE(spawner.size() > 10'000);
+    CHECK(sandbox.find(spawner) != std::string::npos);
+}
 
 TEST_CASE("a spawner reports how each command ended, and the time that it took") {
     const auto sandbox = both();

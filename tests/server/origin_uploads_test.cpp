@@ -322,6 +322,11 @@ TEST_CASE("two runs with equal inputs: changes are counted, whatever the order a
     CHECK(count([](Run& run, int which) {  // a clock
               for (std::uint32_t i = 0; i < 100; ++i) run.launch({7 + static_cast<std::uint32_t>(which), 0, i, 0});
           }) == 1);
+    CHECK(count([](Run& run, int which) {  // words that only one of the runs sends, in any order
+              Numbers words = {1'000'001, 1'000'002, 1'000'003, 1'000'000 + 10 * which};
+              if (which) std::ranges::reverse(words);
+              run.up(run.allocate(words.size()), words);
+          }) == 2);
     CHECK(count([](Run& run, int which) {  // random numbers
               for (std::uint32_t i = 0; i < 100; ++i)
                   run.launch({which ? static_cast<std::uint32_t>(numbers(100, 3)[i]) : 0, 0, i, 0});

@@ -8,8 +8,10 @@
 namespace warpgrade::vgpu {
 namespace {
 constexpr std::uint64_t page_bytes = 4096, word_bytes = LastWriter::word_bytes;
-// Memory moves in pieces: what host code wrote between two bytes that were read, not further apart than this, counts as
-// read. A kernel that gathers reads single elements, and where they lie in an input shows only in between.
+// Memory moves in pieces: what lies between two bytes that were read, not further apart than this, counts as read. A
+// kernel that gathers reads single elements, and where they lie in an input shows only in between. And what was read as
+// near to bytes that host code changed counts as changed: of an array that is partly as what was there before, only
+// some words are different.
 constexpr std::uint64_t max_unread = 64 << 10;
 }  // namespace
 
@@ -54,10 +56,12 @@ void HostCopy::publish(std::uint64_t offset, std::uint64_t bytes) {
     ++version_;
 }
 
-std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_used() {
+std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_used(LastWriter& writers) {
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> runs;
     if (pending_) {
+        const auto words = writers.words();
         bool more = false;
+        std::uint64_t end = 0;  // of the last run
         for (std::uint64_t at = 0; at < bytes_;) {
             // Skips whole pages at once: most pages are all changed or not, and all loaded or not.
             const std::uint64_t size = std::min(page_bytes, bytes_ - at);
@@ -79,13 +83,22 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
                 ++at;
                 continue;
             }
-            const std::uint64_t first = at;
-            std::uint64_t end = first + 1;
-            for (; at < bytes_ && at < end + max_unread && changed_.all(at, 1); ++at)
-                if (loaded_.all(at, 1)) end = at + 1;
-            more |= at > end;
+            const auto is_of_host = [&](std::uint64_t place) {
+                return !device::writer::is_launch(words[place / word_bytes]);
+            };
+            std::uint64_t first = at, last_change = at;
+            for (std::uint64_t i = at; i > end && at - i < max_unread && is_of_host(i - 1); --i)
+                if (loaded_.all(i - 1, 1)) first = i - 1;
+            for (end = at + 1; at < bytes_ && at < end + max_unread && at <= last_change + max_unread && is_of_host(at);
+                 ++at) {
+                if (!loaded_.all(at, 1)) continue;
+                end = at + 1;
+                if (changed_.all(at, 1)) last_change = at;
+            }
             runs.emplace_back(first, std::vector<std::byte>(own_ + first, own_ + end));
+            more |= at > end;
             changed_.undefine(first, end - first);
+            at = end;
         }
         pending_ = more;
     }

@@ -26,9 +26,9 @@ class HostCopy {
     void publish(std::uint64_t offset, std::uint64_t bytes);
     // Notes that a kernel or a copy on the device has read bytes.
     void note_load(std::uint64_t offset, std::uint64_t bytes) { loaded_.define(offset, bytes); }
-    // The runs of bytes, with their offsets, that host code wrote and the device has read since, with what host code
-    // wrote in between; each is returned once.
-    [[nodiscard]] std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> take_used();
+    // The runs of bytes, with their offsets, that host code wrote and the device has read since, with what lies in
+    // between, and around them what the device has read and no launch wrote. What host code changed is returned once.
+    [[nodiscard]] std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> take_used(LastWriter& writers);
     // Changes whenever bytes do.
     [[nodiscard]] std::uint64_t version() const { return version_; }
 

@@ -143,6 +143,37 @@ TEST_CASE("what host code wrote between elements that a kernel reads goes up wit
     CHECK(used(20'000) == std::vector<std::size_t>(32, 4));  // 80,000 bytes apart
 }
 
+TEST_CASE("what a kernel reads around changed words goes up with them, up to what a launch wrote") {
+    auto m = watched();
+    const int n = 64 * 1024;
+    Mapped from(m, n), to(m, n);
+    const auto copy_and_take = [&](const Mapped& source, const Mapped& target, int count) {
+        m.launch("copy", {256, 1, 1}, {256, 1, 1}, source.buffer, target.buffer, count);
+        return m.gpu->analysis()->take_host_data();
+    };
+    std::fill_n(from.data, n, 5);
+    CHECK(copy_and_take(from, to, n).size() == 1);
+    // An array of which all words but a few are as they were.
+    for (const int i : {3, 90, 100}) from.data[i] = 6;
+    auto used = copy_and_take(from, to, 200);
+    REQUIRE(used.size() == 1);
+    CHECK(used[0].address == from.buffer.address);
+    CHECK(used[0].bytes.size() == 800);
+    // Not all of a large one, each time that a word changes.
+    from.data[n / 2] = 7;
+    used = copy_and_take(from, to, n);
+    REQUIRE(used.size() == 1);
+    CHECK(used[0].address == from.buffer.address + 2 * n - (64 << 10) + 0);
+    CHECK(used[0].bytes.size() == (64 << 10) + 4 + (64 << 10));
+    CHECK(copy_and_take(from, to, n).empty());
+    // What a launch wrote is no one's upload, also beside what host code changed there.
+    to.data[10] = 8;
+    used = copy_and_take(to, from, 20);
+    REQUIRE(used.size() == 1);
+    CHECK(used[0].address == to.buffer.address + 40);
+    CHECK(used[0].bytes.size() == 4);
+}
+
 TEST_CASE("memory that host code maps: kernels see it as it was, and give back what they wrote") {
     auto m = watched();
     const int n = 256;
