@@ -265,6 +265,8 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
                                                const device::Counters& counters, const device::Occupancy& occupancy,
                                                const Traffic& traffic, const Spread& spread, const LaunchUse& use) {
     Traffic moved = traffic;
+    // Indices are products of integers and reductions exchange values: as they have to.
+    const MachineCost cheap = {.products = traffic.machine.products, .exchanges = traffic.machine.exchanges};
     const auto model = [&](const device::Counters& c, const device::Occupancy& o) {
         return model_kernel(profile, config, c, o, with_instructions_of(c, counters, moved), spread);
     };
@@ -303,6 +305,9 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     moved.busiest_atomic_cycles = 0;
     add("contention", now.total_ns() - model(better, occupancy).total_ns());
     moved = traffic;
+    moved.machine = cheap;
+    add("expensive_arithmetic", now.total_ns() - model(counters, occupancy).total_ns());
+    moved = traffic;
     device::Occupancy full = occupancy;
     if (occupancy.theoretical > 0)
         full.blocks_per_multiprocessor =
@@ -313,7 +318,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     if (const double share = idle_share_of_device(profile, config); work_ns >= min_grid_ns)
         add("small_grid", work_ns * share), idle = share;
     if (costs.empty()) return costs;
-    moved.busiest_atomic_cycles = 0;
+    moved.busiest_atomic_cycles = 0, moved.machine = cheap;
     const KernelTime best = model(all, full);
     add("all", now.total_ns() - best.total_ns() + (best.total_ns() - best.start_ns - best.migration_ns) * idle);
     return costs;

@@ -10,7 +10,8 @@ from warpgrade.running.profile import Kernel, Profile
 _CAUSES = {
     "uncoalesced": "uncoalesced accesses", "bank_conflicts": "bank conflicts",
     "redundant_loads": "loading the same data again", "divergence": "divergence", "local_memory": "local memory",
-    "contention": "atomics that meet", "low_occupancy": "low occupancy", "small_grid": "idle multiprocessors",
+    "contention": "atomics that meet", "expensive_arithmetic": "divisions, roots and doubles",
+    "low_occupancy": "low occupancy", "small_grid": "idle multiprocessors",
 }  # fmt: skip
 _ALL = "all"
 MIN_SHARE = 0.01  # of the kernel's time; of many launches some may have less

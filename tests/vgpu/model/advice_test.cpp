@@ -171,6 +171,18 @@ TEST_CASE("atomics that meet cost time in global and in shared memory, and other
     CHECK(contention(2) < contention(1));
 }
 
+TEST_CASE("divisions cost time, and products of indices none that could be saved") {
+    Machine m = advice();
+    const auto in = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));
+    const auto arithmetic = [&](const char* kernel, auto... more) {
+        for (const auto& one : m.launch(kernel, {1024}, {256}, in, out, more...).costs)
+            if (one.cause == "expensive_arithmetic") return one.share;
+        return 0.0;
+    };
+    CHECK(arithmetic("divide", 20) > 0.4);
+    CHECK(arithmetic("multiply_indices", 20) == 0);
+}
+
 TEST_CASE("fast kernels, small launches and failed ones get no advice") {
     Machine m = advice();
     const auto data = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));

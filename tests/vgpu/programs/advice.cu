@@ -100,3 +100,17 @@ KERNEL count_in_bins(const float* in, float* out, int bins) {
     atomicAdd(reinterpret_cast<int*>(out) + bin, 1);
     out[i] = atomicAdd(own + bin % 32, 1);
 }
+// A remainder by a number that the compiler does not know, again and again.
+KERNEL divide(const float* in, float* out, int rounds) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned x = static_cast<unsigned>(in[i]) + 12345;
+    for (int k = 0; k < rounds; ++k) x = x % (rounds + 7) + 12345;
+    out[i] = static_cast<float>(x);
+}
+// The same with products.
+KERNEL multiply_indices(const float* in, float* out, int rounds) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int x = i;
+    for (int k = 0; k < rounds; ++k) x = x * (rounds + 7) + i;
+    out[i] = x == -1 ? 0 : in[i];
+}

@@ -35,8 +35,9 @@ def kernel_bars(kernel: Kernel, rates: Rates) -> Markup:
     ]  # fmt: skip
     title = f"Where the {profile.time(kernel.total_ns)} go"
     told = "; ".join(f"{row.label} {row.words}" for row in rows)
-    note = ("The least that each part takes by the device's rates. Parts overlap; what no bar explains is waiting: for "
-            "the latency of memory, for barriers, for the slowest block, and for the launch itself.")  # fmt: skip
+    note = ("The least that each part takes by the device's rates. Parts overlap; what no bar explains is what the "
+            "compiler makes of divisions and roots, and waiting: for the latency of memory, for barriers, for the "
+            "slowest block, and for the launch itself.")  # fmt: skip
     return svg.bars(title, told, rows, note, whole=kernel.total_ns) if rows else Markup()
 
 
