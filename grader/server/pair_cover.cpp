@@ -119,8 +119,11 @@ std::size_t PairCover::next_difference(Bytes pairs, std::size_t at) const {
 
 std::size_t PairCover::end_of_differences(Bytes pairs) const {
     std::size_t end = pairs.size();
-    while (end > 0 && is_same_in_both(pairs.subspan((end - 1) / unit_ * unit_, end - (end - 1) / unit_ * unit_)))
-        end = (end - 1) / unit_ * unit_;
+    while (end > 0) {
+        const std::size_t unit = (end - 1) / unit_ * unit_;  // the last one, which may be cut off
+        if (!is_same_in_both(pairs.subspan(unit, end - unit))) break;
+        end = unit;
+    }
     return end;
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "vgpu/ptx/names.hpp"
+
 namespace warpgrade::vgpu {
 namespace {
 
@@ -76,7 +78,7 @@ bool has(const ptx::Instruction& in, std::string_view modifier) {
     return std::ranges::find(in.modifiers, modifier) != in.modifiers.end();
 }
 
-bool is_float(std::string_view type) { return type.starts_with('f') || type.starts_with("bf"); }
+bool is_float(std::string_view type) { return ptx::is_floating(ptx::parse_type(type)); }
 
 // From or to 64 bits of a float costs as much as a root, another conversion between integers and floats half of that.
 MachineCost of_conversion(const ptx::Instruction& in) {

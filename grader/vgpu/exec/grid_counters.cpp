@@ -112,9 +112,7 @@ void Grid::scale_sample() {
     const std::uint64_t all = launch_.config.grid.count(), ran = launch_.blocks;
     result_.sampled_blocks = ran;
     if (result_.fault) return;
-    const auto scale = [&](std::uint64_t& count) {
-        count = static_cast<std::uint64_t>((static_cast<unsigned __int128>(count) * all + ran / 2) / ran);
-    };
+    const auto scale = [&](std::uint64_t& count) { count = scaled(count, all, ran); };
     const auto scale_counters = [&](device::Counters& c) {
         const std::uint64_t warps = c.warps_launched, blocks = c.blocks_launched;  // are known
 #define WG_COUNTER(field, ncu, meaning) scale(c.field);

@@ -6,6 +6,11 @@
 
 namespace warpgrade::vgpu {
 
+// Such a part of a count as `part` is of `whole`, which is not 0; rounded.
+inline std::uint64_t scaled(std::uint64_t count, std::uint64_t part, std::uint64_t whole) {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(count) * part + whole / 2) / whole);
+}
+
 struct MachineCost {
     std::uint64_t further = 0;  // machine instructions beyond the first that ptxas makes of one in PTX
     // Instructions for units of which a multiprocessor has fewer than for float arithmetic. In half instructions those
@@ -22,7 +27,7 @@ struct MachineCost {
     void scale(std::uint64_t part, std::uint64_t whole) {
         if (whole == 0) return;
         for (std::uint64_t* count : {&further, &special_halves, &doubles, &products, &exchanges})
-            *count = static_cast<std::uint64_t>((static_cast<unsigned __int128>(*count) * part + whole / 2) / whole);
+            *count = scaled(*count, part, whole);
     }
     bool operator==(const MachineCost&) const = default;
 };

@@ -18,13 +18,14 @@ constexpr double machine_per_ptx = issue_tenths::instruction / 10.0;
 constexpr double further_slots = issue_tenths::further / 10.0;
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
+// In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
+// integers, and lanes exchange 32 values.
+constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1;
+
 // In cycles of the load/store pipe.
 constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
                  store_request_cycles = l1_tenths::store_request / 10.0,
                  extra_sector_cycles = l1_tenths::extra_sector / 10.0, wavefront_cycles = l1_tenths::wavefront / 10.0;
-// In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
-// integers, and lanes exchange 32 values.
-constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1;
 constexpr double sectors_of_full_request = l1_tenths::sectors_of_full_request;
 constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
                  atomic_sector_cycles = l1_tenths::atomic_sector / 10.0;

@@ -2,8 +2,7 @@
 //
 // Each of these gives a lower bound of the time, as if the others were free:
 //   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp), and what
-//   ptxas
-//            adds to expensive ones (machine_cost.hpp)
+//            ptxas adds to expensive ones (machine_cost.hpp)
 //   units    through the busiest of the units of which there are few: for special functions and conversions, doubles,
 //            products of integers, or exchanges between lanes
 //   l1       the busiest load/store pipe: shared-memory wavefronts, global and local requests with their sectors, words
