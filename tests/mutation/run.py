@@ -176,18 +176,15 @@ def plant_all(work: list[tuple[Part, Fault]], outcomes: Outcomes, options: argpa
     waiting: queue.SimpleQueue[tuple[Part, Fault]] = queue.SimpleQueue()
     for one in work:
         waiting.put(one)
+    if waiting.empty():
+        return
     jobs = min(options.jobs, len(work))
-    trees = [Tree(options.trees.resolve() / str(number), shlex.split(options.under)) for number in range(jobs)]
-    needed = {part.name: part for part, _ in work}
-
-    def prepare(tree: Tree, cores: int) -> None:
-        tree.seconds = trees[0].seconds
-        tree.home.mkdir(parents=True, exist_ok=True)
-        tree.update()
-        tree.prepare(list(needed.values()), cores)
+    first = Tree(options.trees.resolve() / "0", shlex.split(options.under))
+    first.home.mkdir(parents=True, exist_ok=True)
+    first.update()
+    first.prepare(list({part.name: part for part, _ in work}.values()), _CORES)
 
     def take(tree: Tree) -> None:
-        prepare(tree, max(1, _CORES // jobs))
         while True:
             try:
                 part, fault = waiting.get_nowait()
@@ -195,10 +192,9 @@ def plant_all(work: list[tuple[Part, Fault]], outcomes: Outcomes, options: argpa
                 return
             outcomes.add(part, fault, tree.judge(fault, part, max(1, _CORES // jobs)))
 
-    if trees:  # the first by itself: it fills ccache, and measures
-        prepare(trees[0], _CORES)
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        list(pool.map(take, trees))
+    with ThreadPoolExecutor(jobs) as pool:
+        copies = list(pool.map(lambda number: first.copy(first.home.with_name(str(number))), range(1, jobs)))
+        list(pool.map(take, [first, *copies]))
 
 
 def main() -> int:

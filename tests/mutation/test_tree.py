@@ -85,6 +85,19 @@ def test_a_fault_that_the_compiler_drops_changes_nothing(copy: Tree, monkeypatch
     assert copy.judge(fault(text.index("1")), part, 1).status == "survived"
 
 
+def test_a_second_copy_is_seen_in_the_place_of_the_first(copy: Tree, tmp_path: Path) -> None:
+    (copy.home / "toy" / "built").write_text("for the first")
+    second = copy.copy(tmp_path.with_name(f"{tmp_path.name}-second"))
+    seen = ["sh", "-c", f"cat {copy.home}/toy/built && pwd && touch toy/made"]
+    for run in (lambda: second.test(seen, 3600), lambda: second._call(seen, 3600)):
+        (second.home / "toy" / "made").unlink(missing_ok=True)
+        (second.home / "toy" / "built").write_text("for the second, ")
+        assert run() == (0, f"for the second, {copy.home}\n")
+        assert (second.home / "toy" / "made").exists()
+        assert not (copy.home / "toy" / "made").exists()
+    assert (copy.home / "toy" / "built").read_text() == "for the first"
+
+
 def test_tests_that_fail_without_a_fault_are_an_error(copy: Tree) -> None:
     (copy.home / "toy" / "test_toy.py").write_text("def test_never():\n    assert False\n")
     with pytest.raises(RuntimeError, match="fails without any fault"):

@@ -32,6 +32,10 @@ _WALL = (
 )
 
 
+# A copy is seen where the first one lies, whose build names that folder.
+_PLACE = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"'
+
+
 def escape(name: str) -> str:
     """Return a test's name as Catch2's command line takes it."""
     return re.sub(r'([\\,\[\]"*])', r"\\\1", name)
@@ -125,6 +129,13 @@ class Tree:
     under: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)  # of each command without a fault
     programs: dict[str, bytes] = field(default_factory=dict)  # digests of what is built without a fault
+    place: Path | None = None  # where its commands see it, if not at home
+
+    def copy(self, home: Path) -> Tree:
+        """Copy this tree with all that is built in it; commands of the copy see it in this one's place."""
+        shutil.rmtree(home, ignore_errors=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", str(self.home), str(home)], check=True)
+        return Tree(home, self.under, self.seconds, self.programs, self.home)
 
     def update(self) -> None:
         """Copy what the checkout has and this tree has not."""
@@ -247,7 +258,7 @@ class Tree:
 
     def test(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Run a test where it sees no other process and can write to this tree alone: faults may kill and delete."""
-        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.home), str(ROOT)]
+        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.place or self.home), str(ROOT)]
         bounded = ["prlimit", f"--as={MEMORY_BYTES}", "--core=0:", "--", *command]
         return self._call([*self.under, *wall, *_GIVE_UP_RIGHTS, *bounded], limit)
 
@@ -258,9 +269,11 @@ class Tree:
 
     def _call(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Return the exit status, None when it took too long, and the output."""
+        if self.place is not None:
+            command = [*find_wall(), "sh", "-c", _PLACE, "sh", str(self.home), str(self.place), *command]
         environment = {
-            **os.environ, "PYTHONPATH": str(self.home / "grader"), "PYTHONDONTWRITEBYTECODE": "1",
-            "CCACHE_BASEDIR": str(self.home), "CMAKE_CXX_COMPILER_LAUNCHER": "ccache" if shutil.which("ccache") else "",
+            **os.environ, "PYTHONPATH": str((self.place or self.home) / "grader"), "PYTHONDONTWRITEBYTECODE": "1",
+            "CMAKE_CXX_COMPILER_LAUNCHER": "ccache" if shutil.which("ccache") else "",
             "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
             "CCACHE_DEPEND": "true",
         }  # fmt: skip
