@@ -23,8 +23,6 @@
 namespace warpgrade::judge {
 namespace {
 
-constexpr unsigned max_timed_calls = 15;
-
 const std::string& executable_of(Program::Role role) {
     const auto& options = context().options;
     return role == Program::Role::submission ? options.worker : options.baseline;
@@ -77,6 +75,7 @@ device::Counters Profile::total() const {
 }
 
 double Profile::kernel_time_ns() const {
+    if (!kernel_samples_ns.empty()) return median(kernel_samples_ns);
     double sum = 0;
     for (const auto& launch : launches) {
         if (!launch.duration_ns) detail::fail_missing_analysis("how long each kernel takes");
@@ -216,32 +215,48 @@ CallResult Program::attempt_again(const CallSpec& spec) {
     }
 }
 
+struct Program::TimedCall {
+    StoredCall call;
+    RandomStream random;
+    double seconds;
+    CallResult first = {};
+};
+
 // Takes the times from the timing device and everything else from the analysing one, so both must have done the same
-// work. Every call of the test is made on both devices, since a program may remember earlier calls. A real GPU makes it
-// several times.
+// work. Every call of the test is made on both devices, since a program may remember earlier calls.
 void Program::time_on_other_device(const CallSpec& spec, const RandomStream& random, double seconds,
                                    CallResult& result) {
     auto& current = context();
-    const LockedFile alone(current.options.timing_lock);
     const auto role = role_ == Role::submission ? Session::Role::timed_submission : Session::Role::timed_baseline;
     if (!timed_)
         timed_ = std::make_unique<Session>(current.timing, executable_of(role_),
                                            std::make_unique<DeviceServer>(current.timing, Session::sandbox_name(role),
                                                                           DeviceServer::ReplayDevice::none),
                                            role);
-    std::vector<CallResult> timed;
-    const unsigned calls = device::find_kind(current.timing.device).repeatable ? 1 : max_timed_calls;
-    while (timed.size() < calls) {
-        const TimeLimit limit(seconds, seconds_used_);
-        timed_->wait_until_ready(spec, limit);
-        auto inputs = random;
-        const Arena arena(spec, inputs);
-        std::vector<std::string> notes;
-        timed.push_back(timed_->call(spec, arena, limit, notes));
-    }
+    timed_call_.reset(new TimedCall{StoredCall(spec), random, seconds});
+    timed_call_->first = make_timed_call();
     const auto properties = device::parse_properties(timed_->device()->properties_json());
-    take_times(spec, result, timed, properties.multi_processor_count == current.device.multi_processor_count,
-               role_ == Role::submission);
+    check_same_work(spec, result, timed_call_->first,
+                    properties.multi_processor_count == current.device.multi_processor_count,
+                    role_ == Role::submission);
+    take_times(result.profile, timed_call_->first.profile, has_varying_times());
+}
+
+CallResult Program::make_timed_call() {
+    const LockedFile alone(context().options.timing_lock);
+    const CallSpec& spec = timed_call_->call.spec;
+    const TimeLimit limit(timed_call_->seconds, seconds_used_);
+    timed_->wait_until_ready(spec, limit);
+    auto inputs = timed_call_->random;
+    const Arena arena(spec, inputs);
+    std::vector<std::string> notes;
+    return timed_->call(spec, arena, limit, notes);
+}
+
+void Program::time_again(Profile& profile) {
+    const CallResult again = make_timed_call();
+    check_same_work(timed_call_->call.spec, timed_call_->first, again, true, role_ == Role::submission);
+    take_times(profile, again.profile, true);
 }
 
 CallResult Program::attempt(const CallSpec& spec) {
@@ -359,6 +374,7 @@ void Program::end_session() {
     replay_.reset();
     orders_.reset();
     timed_.reset();
+    timed_call_.reset();
     session_.reset();
     stored_calls_.clear();
     cached_calls_.reset();

@@ -59,6 +59,8 @@ struct Profile {
     Record<device::AllocationRecord> allocations;
     Record<double> waits_ns;
     double time_ns = 0;  // of the device's clock
+    // Of each call on a timing device whose times vary; `time_ns` is then their median.
+    std::vector<double> call_samples_ns, kernel_samples_ns;
     std::string device_output;
     Record<device::Diagnostic> diagnostics;  // see clean() in diagnostics.hpp
 
@@ -66,8 +68,8 @@ struct Profile {
     [[nodiscard]] const device::LaunchRecord& kernel(std::string_view name = {}) const;
     // The sum over all launches. Throws MissingAnalysis if the device does not count.
     [[nodiscard]] device::Counters total() const;
-    // The sum of all launches' durations, without copies and gaps. Throws MissingAnalysis if the device does not time
-    // launches.
+    // The sum of all launches' durations, without copies and gaps; the median of all samples. Throws MissingAnalysis if
+    // the device does not time launches.
     [[nodiscard]] double kernel_time_ns() const;
 };
 
@@ -133,6 +135,8 @@ class Program {
     }
 
     CallResult execute(const CallSpec& spec, bool profiled);
+    // Makes the last profiled call once more on the timing device, and adds its times to the profile.
+    void time_again(Profile& profile);
     // What the test's last call gives in place of this output in other orders of blocks and warps.
     std::vector<OtherOutput> in_other_orders(std::span<const std::byte> output);
     // Ends the program after a test, and collects findings about its end, such as leaks.
@@ -155,6 +159,7 @@ class Program {
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
     void time_on_other_device(const CallSpec& spec, const RandomStream& random, double seconds, CallResult& result);
+    CallResult make_timed_call();
     Session& session();
     Replay* prepare_replay(const CallSpec& spec, TimeLimit limit);
     void collect_diagnostics(const std::string& function);
@@ -162,10 +167,12 @@ class Program {
 
     Role role_;
     std::unique_ptr<Session> session_;
-    std::unique_ptr<Replay> replay_;        // of the same calls
-    std::unique_ptr<OtherOrders> orders_;   // of the same calls
-    std::unique_ptr<Session> timed_;        // on the timing device, if there is one
-    std::vector<StoredCall> stored_calls_;  // of this session
+    std::unique_ptr<Replay> replay_;       // of the same calls
+    std::unique_ptr<OtherOrders> orders_;  // of the same calls
+    std::unique_ptr<Session> timed_;       // on the timing device, if there is one
+    struct TimedCall;
+    std::unique_ptr<TimedCall> timed_call_;  // the last one
+    std::vector<StoredCall> stored_calls_;   // of this session
     struct CachedCalls;
     std::unique_ptr<CachedCalls> cached_calls_;  // of the starter in this test; null without a cache
     double seconds_used_ = 0;

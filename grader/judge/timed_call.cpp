@@ -11,7 +11,10 @@
 #include <tuple>
 #include <vector>
 
+#include "device/kinds.hpp"
+#include "judge/context.hpp"
 #include "judge/errors.hpp"
+#include "judge/random.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -90,33 +93,68 @@ LockedFile::LockedFile(const std::string& path) {
     if (locked != 0) throw InfrastructureError("the lock of the timing device cannot be held: " + path);
 }
 
-void take_times(const CallSpec& spec, CallResult& result, std::span<const CallResult> timed, bool same_device,
-                bool compare_results) {
-    std::vector<double> call_ns;
-    std::vector<std::vector<double>> durations_ns;
-    std::vector<device::LaunchRecord*> places;
-    for (const CallResult& call : timed) {
-        const auto& launches = call.profile.launches;
-        const auto found = match(result.profile, launches, same_device);
-        if (!found)
-            throw SubmissionFailure(
-                "on the device that times it, your program launches other kernels than on the one that looks at them: "
-                "launch the same on each device");
-        if (compare_results && !has_same_results(spec, result, call))
-            throw SubmissionFailure(
-                "on the device that times it, your program has other results than on the one that looks at them");
-        places = *found;
-        call_ns.push_back(call.profile.time_ns);
-        durations_ns.resize(launches.size());
-        for (std::size_t i = 0; i < launches.size(); ++i)
-            if (launches[i].duration_ns) durations_ns[i].push_back(*launches[i].duration_ns);
-    }
+bool has_varying_times() {
+    const auto& current = context();
+    return current.is_timed && !current.options.timing_device.empty() &&
+           !device::find_kind(current.options.timing_device).repeatable;
+}
+
+void check_same_work(const CallSpec& spec, CallResult& one, const CallResult& timed, bool same_device,
+                     bool compare_results) {
+    if (!match(one.profile, timed.profile.launches, same_device))
+        throw SubmissionFailure(
+            "on the device that times it, your program launches other kernels than on the one that looks at them: "
+            "launch the same on each device");
+    if (compare_results && !has_same_results(spec, one, timed))
+        throw SubmissionFailure(
+            "on the device that times it, your program has other results than on the one that looks at them");
+}
+
+void take_times(Profile& profile, const Profile& timed, bool times_vary) {
+    const auto places = match(profile, timed.launches, false).value();
+    const bool again = !profile.call_samples_ns.empty();
     for (std::size_t i = 0; i < places.size(); ++i) {
-        places[i]->start_ns = timed.back().profile.launches[i].start_ns;
-        places[i]->duration_ns.reset();
-        if (durations_ns[i].size() == timed.size()) places[i]->duration_ns = std::ranges::min(durations_ns[i]);
+        auto& duration_ns = places[i]->duration_ns;
+        const auto& now_ns = timed.launches[i].duration_ns;
+        places[i]->start_ns = timed.launches[i].start_ns;
+        duration_ns = again && duration_ns && now_ns ? std::min(*duration_ns, *now_ns) : now_ns;
     }
-    result.profile.time_ns = std::ranges::min(call_ns);
+    profile.time_ns = timed.time_ns;
+    if (!times_vary) return;
+    profile.call_samples_ns.push_back(timed.time_ns);
+    profile.time_ns = median(profile.call_samples_ns);
+    double kernels_ns = 0;  // of the launches that the outputs depend on
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (std::ranges::any_of(profile.launches, [&](const auto& part) { return &part == places[i]; }))
+            kernels_ns += timed.launches[i].duration_ns.value_or(std::nan(""));
+    if (!std::isnan(kernels_ns)) profile.kernel_samples_ns.push_back(kernels_ns);
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+Ratio find_ratio(std::span<const double> slow, std::span<const double> fast) {
+    constexpr std::size_t rounds = 400, tail = rounds / 40;
+    if (slow.empty() || fast.empty()) return {};
+    RandomStream random(0, "bootstrap");
+    const auto middle_of_draw = [&](std::span<const double> from) {
+        std::vector<double> drawn(from.size());
+        for (double& each : drawn) each = from[random.below(from.size())];
+        return median(std::move(drawn));
+    };
+    std::vector<double> ratios(rounds);
+    for (double& ratio : ratios) {
+        const double above = middle_of_draw(slow);
+        ratio = above / middle_of_draw(fast);
+    }
+    std::ranges::sort(ratios);
+    const double middle = median({slow.begin(), slow.end()}) / median({fast.begin(), fast.end()});
+    return {std::min(ratios[tail], middle), middle, std::max(ratios[rounds - 1 - tail], middle)};
 }
 
 }  // namespace warpgrade::judge

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "device/descriptor.hpp"
 #include "judge/submission.hpp"
@@ -19,10 +20,25 @@ class LockedFile {
     device::Descriptor file_;
 };
 
-// `timed` are calls with the same inputs; of each time the least counts, since whatever disturbs a GPU takes time.
-// `same_device`: the two devices have equally many multiprocessors, so that grids must be equal too. Throws
-// SubmissionFailure if the kernels or, with `compare_results`, the results differ.
-void take_times(const CallSpec& spec, CallResult& result, std::span<const CallResult> timed, bool same_device,
-                bool compare_results);
+// True if the times of the running test come from a device that takes another time for each call.
+bool has_varying_times();
+
+// Throws SubmissionFailure if the kernels or, with `compare_results`, the results of two calls with the same inputs
+// differ. `same_device`: the devices have equally many multiprocessors, so that grids must be equal too.
+void check_same_work(const CallSpec& spec, CallResult& one, const CallResult& timed, bool same_device,
+                     bool compare_results);
+
+// Replaces the times of `profile` by those of a timed call of the same work; where times vary, by the medians of all
+// that were taken.
+void take_times(Profile& profile, const Profile& timed, bool times_vary);
+
+double median(std::vector<double> values);
+
+// How many times as long `slow` takes as `fast`, by medians, with the bounds of a 95 % interval (bootstrap, with fixed
+// random numbers).
+struct Ratio {
+    double least = 0, middle = 0, most = 0;
+};
+Ratio find_ratio(std::span<const double> slow, std::span<const double> fast);
 
 }  // namespace warpgrade::judge

@@ -128,29 +128,6 @@ TEST_CASE("what a real GPU does is measured each time") {
     CHECK(!std::filesystem::exists(file.path));
 }
 
-TEST_CASE("times come from the device that times, all else from the one that looks") {
-    const auto value = [](const nlohmann::json& of, const char* name) {
-        for (const auto& one : of["measurements"])
-            if (one["name"] == name) return one["value"].get<double>();
-        return -1.0;
-    };
-    const auto here = measured("correct", "fake:kernels");
-    const auto there = measured("correct", "fake:kernels", " --timing-device fake:slow");
-    CHECK(there["status"] == "pass");
-    CHECK(value(here, "time") == 1000);
-    CHECK(value(there, "time") == 2000);
-    CHECK(value(there, "baseline time") == 2000);
-    CHECK(there["launches"].size() == here["launches"].size());
-    CHECK(there["launches"][0]["counters"] == here["launches"][0]["counters"]);
-    // It must launch the same kernels there as on the analysing device.
-    const auto other = measured("correct", "fake:kernels", " --timing-device fake:nothing");
-    CHECK(other["status"] != "pass");
-    // Results with times from another device are not cached.
-    const CacheFile file;
-    measured("correct", "fake:kernels", " --timing-device fake:slow --baseline-cache " + file.path);
-    CHECK(!std::filesystem::exists(file.path));
-}
-
 TEST_CASE("a call that is not known yet comes after those that are") {
     const CacheFile file;
     const std::string test = "asks the starter twice", option = " --baseline-cache " + file.path;

@@ -1,4 +1,4 @@
-"""`new`, `prove`, `wrong` and `right`: for those who write labs."""
+"""`new`, `prove`, `calibrate`, `wrong` and `right`: for those who write labs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warpgrade.cli.console import console
-from warpgrade.dev import prove
+from warpgrade.dev import calibrate, prove
 from warpgrade.dev.first_messages import Messages
 from warpgrade.lab import agreement, new, right, variant, wrong
 from warpgrade.lab.labs import Lab
@@ -88,6 +88,48 @@ def prove_command(
     outcome = f"{len(failed)} of {len(chosen)} proofs failed" if failed else f"all {len(chosen)} proofs hold"
     click.echo(f"{lab.name}: {outcome} ({time.monotonic() - started:.0f} s)")
     return EXIT_BELOW_THRESHOLD if failed else EXIT_DONE
+
+
+@click.command("calibrate")
+@click.argument("lab_name", metavar="LAB")
+@click.option("--time-on", default="gpu", metavar="gpu[:N]", help="The GPU to time on.", show_default=True)
+@click.option("--times", default=5, type=click.IntRange(1, 1000), help="Runs of each solution.", show_default=True)
+@click.option("--all", "all_right", is_flag=True, help="Other right solutions too.")
+@click.option("--write", is_flag=True, help="Write the levels into lab.toml.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def calibrate_command(lab_name: str, time_on: str, times: int, all_right: bool, write: bool, quiet: bool) -> int:
+    """Find the levels of a lab's speed tests on a real GPU.
+
+    The reference, the starter and the wrong solutions that lose speed are graded several times, with other inputs each
+    time. Prints how far their speed-ups vary, levels that tell right from wrong, and how often these would be wrong.
+    """
+    layout = paths.find_layout()
+    lab = agreement.find_own(layout, lab_name)
+    with Progress(console(stderr=True), quiet=quiet) as progress:
+        reached = calibrate.measure(layout, lab, time_on, times, all_right=all_right, say=progress.say)
+    levels: dict[str, calibrate.Levels] = {}
+    for item in lab.file.speed:
+        say(item.name)
+        for row in (row for row in reached if row.test == item.name):
+            low, high = (f"{bound:.3g}" for bound in (min(row.speedups), max(row.speedups)))
+            points = " to ".join(f"{one:g}" for one in sorted({min(row.points), max(row.points)}))
+            say(f"  {row.solution}: {low} to {high} times as fast ({100 * row.spread:.1f} %), {points} points now")
+        found = calibrate.find_levels(item, reached)
+        if found is None:
+            say("  no right solution was measured: levels stay")
+            continue
+        levels[item.name] = found
+        if found.curve is None:
+            say("  nothing is gained on this device: no points for it there")
+        else:
+            pairs = ", ".join(f"{points:g} at {at:g}" for at, points in found.curve)
+            say(f"  levels: {pairs}; right runs that miss the last: {100 * found.false_fails:.0f} %")
+        if found.as_fast:
+            say(f"  as fast as right ones, and wrong for other reasons: {', '.join(found.as_fast)}")
+    if write:
+        calibrate.write(lab, levels)
+        click.echo(f"labs/{lab.name}/lab.toml written: prove the lab again")
+    return EXIT_DONE
 
 
 @click.command("wrong")

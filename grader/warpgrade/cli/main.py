@@ -42,6 +42,7 @@ COMMANDS = {
     "override": ("decisions", "Decide a student's points, give those of the rubric, comment on lines."),
     "package": ("dev", "Build the wheel that other machines install."),
     "platform": ("platforms", "Write what a platform needs to grade a lab, ready to upload."),
+    "calibrate": ("authors", "Find the levels of a lab's speed tests on a real GPU."),
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),
     "release": ("handouts", "Make what students get of a lab: sheet, starter, public tests; nothing hidden."),
     "report": ("report", "Show a stored result again, or write it in other formats."),

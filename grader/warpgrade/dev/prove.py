@@ -148,7 +148,7 @@ def wrong_solution(
     unknown = [test for test in mistake.loses if test not in {item.name for item in lab.items}]
     if unknown:
         return f"expected names of tests; lab.toml has no {_quoted(unknown)}"
-    result = _graded_files(layout, lab, files, replace(options, seed=first_messages.SEED))
+    result = graded_files(layout, lab, files, replace(options, seed=first_messages.SEED))
     lost = [test.name for test in result.tests if test.points < test.max_points and test.status != "pending"]
     expected = f"to lose exactly {_quoted(mistake.loses)}"
     if result.status != "graded":
@@ -165,7 +165,7 @@ def right_solution(layout: Layout, lab: Lab, name: str, options: grade.Options =
         files = variant.files(lab, way)
     except GraderError as problem:
         return _words(problem)
-    result = _graded_files(layout, lab, files, options)
+    result = graded_files(layout, lab, files, options)
     # How much of a speed item a slower way gets is the timing model's affair.
     points = way.points
     # Memory that is kept from call to call is a matter of taste.
@@ -196,7 +196,8 @@ def _graded(layout: Layout, lab: Lab, path: Path, options: grade.Options) -> Res
     return grade.grade(layout, lab, intake.read(lab, path), options)
 
 
-def _graded_files(layout: Layout, lab: Lab, files: Mapping[str, str], options: grade.Options) -> Result:
+def graded_files(layout: Layout, lab: Lab, files: Mapping[str, str], options: grade.Options) -> Result:
+    """Return the result of a submission of these files."""
     with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")

@@ -122,7 +122,8 @@ class TestItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class SpeedItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Table `[[speed]]`: points by speed-up over the starter, one curve for each kind of device.
 
-    Without a curve for the kind of device that it is graded on, its points are pending.
+    vgpu: linear between its points. gpu: each of its points is a level, since times vary on a real GPU. Without a curve
+    for the kind of device that it is graded on, its points are pending.
     """
 
     name: str

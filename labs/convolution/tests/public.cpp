@@ -162,8 +162,10 @@ TEST_CASE("the checks find no mistakes in conv2d_registers", "[public][checks]")
     CHECK_THAT(run, clean());
 }
 
-TEST_CASE("speed of conv2d_tiled on 256 × 256 elements", "[public][speed]") { compare_speed<conv2d_tiled>(256, 15); }
+TEST_CASE("speed of conv2d_tiled on 256 × 256 elements", "[public][speed]") {
+    compare_speed<conv2d_tiled>(size_to_time(256, 1024), 15);
+}
 
 TEST_CASE("speed of conv2d_registers on 256 × 256 elements", "[public][speed]") {
-    compare_speed<conv2d_registers>(256, 15);
+    compare_speed<conv2d_registers>(size_to_time(256, 1024), 15);
 }

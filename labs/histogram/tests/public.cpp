@@ -207,7 +207,7 @@ TEST_CASE("the checks find no mistakes in histogram_few", "[public][checks]") {
 
 // Only the kernels' time counts: of the whole call most is the copy of the data to the device.
 TEST_CASE("speed of histogram_strided on 524,288 values", "[public][speed]") {
-    const int n = 1 << 19;
+    const int n = size_to_time(1 << 19, 1 << 22);
     const auto data = all_in(n, MOST_BINS);
     const auto compared = compare_with_starter<histogram_strided>(in(data), out<int>(MOST_BINS), n, MOST_BINS);
     INFO("the speed counts once the counts are right");

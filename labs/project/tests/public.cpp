@@ -67,6 +67,8 @@ TEST_CASE("the checks find no mistakes", "[public][checks]") {
     CHECK_THAT(launches(run), at_least(1));
 }
 
-TEST_CASE("speed on even rows", "[public][speed]") { compare_speed(even(4096, 48)); }
+TEST_CASE("speed on even rows", "[public][speed]") { compare_speed(even(size_to_time(4096, 1 << 17), 48)); }
 
-TEST_CASE("speed on skewed rows", "[public][speed]") { compare_speed(skewed(8192, 32768)); }
+TEST_CASE("speed on skewed rows", "[public][speed]") {
+    compare_speed(skewed(size_to_time(8192, 1 << 17), size_to_time(32768, 1 << 19)));
+}

@@ -176,7 +176,7 @@ TEST_CASE("the checks find no mistakes in scan", "[public][checks]") {
 }
 
 TEST_CASE("speed of scan on 65,536 elements", "[public][speed]") {
-    const int n = 1 << 16;
+    const int n = size_to_time(1 << 16, 1 << 20);
     const auto x = for_scans(n);
     const auto compared = compare_with_starter<scan>(in(x), out<int>(n), n);
     INFO("the speed counts once the sums are right");
