@@ -4,8 +4,10 @@
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,7 @@ class WorkTimes {
     CUdeviceptr scratch_ = 0;
     std::uint64_t scratch_bytes_;
     bool warm_ = false;
+    std::optional<std::chrono::steady_clock::time_point> worked_;  // when it had last worked
 };
 
 }  // namespace warpgrade::gpu
