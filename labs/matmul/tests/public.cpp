@@ -197,7 +197,7 @@ TEST_CASE("stretch: the checks find no mistakes in matmul_registers", "[public][
 }
 
 TEST_CASE("matmul_tiled: speed on 256 × 256 matrices", "[public][speed]") {
-    const int n = size_to_time(256, 1024);
+    const int n = size_to_time(256, 768);
     const auto A = uniform(n * n), B = uniform(n * n);
     const auto compared = compare_with_starter<matmul_tiled>(in(A), in(B), out<float>(n * n), n, n, n);
     INFO("the speed counts once the product is right");
@@ -209,7 +209,7 @@ TEST_CASE("matmul_tiled: speed on 256 × 256 matrices", "[public][speed]") {
 }
 
 TEST_CASE("stretch: speed of matmul_registers on 256 × 256 matrices", "[public][speed][stretch]") {
-    const int n = size_to_time(256, 1024);
+    const int n = size_to_time(256, 768);
     const auto A = uniform(n * n), B = uniform(n * n);
     const auto compared = compare_with_starter<matmul_registers>(in(A), in(B), out<float>(n * n), n, n, n);
     INFO("the speed counts once the product is right");

@@ -258,7 +258,7 @@ TEST_CASE("the checks find no mistakes in reduce_grid_stride", "[public][checks]
 // Only the kernels' time counts: of the whole call most is the copy of the array to the device, the same in every
 // version.
 TEST_CASE("speed on 524,288 floats", "[public][speed]") {
-    const int n = size_to_time(1 << 19, 1 << 23);
+    const int n = size_to_time(1 << 19, 1 << 22);
     const auto x = quarters(n);
     const auto compared = compare_with_starter<reduce_grid_stride>(in(x), n, 256);
     INFO("the speed counts once the sum is right");

@@ -144,7 +144,7 @@ TEST_CASE("the checks find no mistakes in transpose_padded", "[public][checks]")
 // Only the kernel's time is compared. The copies between host and device are the same for every version and take longer
 // than any of the kernels, as they do on a real GPU.
 TEST_CASE("transpose_padded: speed on a 512 × 512 matrix", "[public][speed]") {
-    const int n = size_to_time(512, 4096);
+    const int n = size_to_time(512, 2048);
     const auto A = distinct_floats(n * n);
     const auto compared = compare_with_starter<transpose_padded>(in(A), out<float>(n * n), n, n);
     INFO("the speed counts once the matrix is transposed");
