@@ -229,7 +229,7 @@ TEST_CASE("chosen_width follows the occupancy API", "[public]") {
 }
 
 TEST_CASE("speed of matmul_best on 192 × 192 matrices", "[public][speed]") {
-    const int size = size_to_time(192, 768);
+    const int size = size_to_time(192, 512);
     const auto A = uniform(size * size), B = uniform(size * size);
     const auto compared = compare_with_starter<matmul_best>(in(A), in(B), out<float>(size * size), size, size, size);
     const auto& [width, C] = compared.submission.output;

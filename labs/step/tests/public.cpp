@@ -193,7 +193,7 @@ TEST_CASE("the checks find no mistakes in step_v3", "[public][checks]") { check_
 TEST_CASE("the checks find no mistakes in step_v4", "[public][checks]") { check_no_mistakes<step_v4>(); }
 
 TEST_CASE("step_v3: speed for n = 256", "[public][speed]") {
-    const int n = size_to_time(256, 1024);
+    const int n = size_to_time(256, 960);
     const auto d = lengths(n);
     const auto compared = compare_with_starter<step_v3>(out<float>(n * n), in(d), n);
     INFO("the speed counts once the result is right");
@@ -205,7 +205,7 @@ TEST_CASE("step_v3: speed for n = 256", "[public][speed]") {
 
 // The leaderboard: n³ additions and n³ minima, over the time of the whole call.
 TEST_CASE("step_v4: speed for n = 384", "[public][speed][leaderboard]") {
-    const int n = size_to_time(384, 1024);
+    const int n = size_to_time(384, 960);
     const auto d = lengths(n);
     const auto compared = compare_with_starter<step_v4>(out<float>(n * n), in(d), n);
     INFO("the speed counts once the result is right");
