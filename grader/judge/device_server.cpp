@@ -124,9 +124,7 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, R
     }
     control_ = std::move(control);
     client_ = std::move(client);
-    control_theirs.reset();
-    client_theirs.reset();
-    replay_theirs.reset();
+    control_theirs.reset();  // so that the end of the server is noticed
     const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();

@@ -99,7 +99,6 @@ class PreparedSandbox {
         const auto found = children_.find(report.id);
         if (found == children_.end()) return true;  // its SandboxedProcess is gone
         Child& child = found->second;
-        report.step[sizeof report.step - 1] = '\0';
         switch (report.kind) {
             case spawn::Kind::forked:
                 if (!received.empty()) child.handle = std::move(received[0]);
