@@ -82,13 +82,8 @@ class PreparedSandbox {
     // Returns false if no report comes by the deadline.
     bool receive_report(Clock::time_point deadline) {
         if (has_ended()) throw InfrastructureError("the sandbox has ended");
-        for (;;) {
-            pollfd entry{socket_.get(), POLLIN, 0};
-            const int ready = poll(&entry, 1, milliseconds_until(deadline));
-            if (ready < 0 && errno == EINTR) continue;
-            if (ready <= 0) return false;
-            break;
-        }
+        pollfd entry{socket_.get(), POLLIN, 0};
+        if (poll(&entry, 1, milliseconds_until(deadline)) <= 0) return false;
         spawn::Report report;
         spawn::Attached attached;
         const bool valid = spawn::receive(socket_.get(), report, attached);
