@@ -46,11 +46,11 @@ std::byte* OriginFile::reserve(std::size_t bytes) {
 }
 
 OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file) {
-    std::vector<std::span<const std::byte>> parts;
+    std::vector<std::pair<std::size_t, std::span<const std::byte>>> parts;
     std::size_t total = 0;
     const auto place = [&](std::span<const std::byte> bytes) {
         const std::size_t at = total;
-        parts.push_back(bytes);
+        parts.emplace_back(at, bytes);
         total += (bytes.size() + 63) / 64 * 64;
         return fmt::format("[{},{}]", at, bytes.size());
     };
@@ -71,11 +71,9 @@ OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file) {
                                    query.result->bytes, query.result->bits)
                      : "");
     message.file = file.descriptor().get();
-    std::byte* at = file.reserve(total);
-    for (const auto& bytes : parts) {
-        if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
-        at += (bytes.size() + 63) / 64 * 64;
-    }
+    std::byte* const begin = file.reserve(total);
+    for (const auto& [at, bytes] : parts)
+        if (!bytes.empty()) std::memcpy(begin + at, bytes.data(), bytes.size());
     return message;
 }
 

@@ -97,7 +97,6 @@ class Unpacker {
     template <class T>
     void list(std::vector<T>& items, std::size_t limit) {
         const std::size_t count = size_of_list(limit);
-        items.clear();
         items.reserve(std::min<std::size_t>(count, 64));
         for (std::size_t i = 0; i < count; ++i) get(items.emplace_back());
     }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace warpgrade::device {
 
@@ -31,8 +32,7 @@ struct ProgramCode {
   private:
     void read(const dl_phdr_info& info) noexcept {
         base = info.dlpi_addr;
-        for (int i = 0; i < info.dlpi_phnum; ++i) {
-            const auto& part = info.dlpi_phdr[i];
+        for (const auto& part : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
             if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
             begin = base + part.p_vaddr;
             end = begin + part.p_memsz;

@@ -11,7 +11,9 @@
 namespace warpgrade::device {
 namespace {
 
-constexpr std::size_t max_related = 16, max_came_bytes = 4096, max_truncated = 16, max_costs = 16, max_lanes = 32;
+// More than any device writes.
+constexpr std::size_t max_related = 16, max_came_bytes = 4096, max_truncated = 16, max_costs = 16;
+constexpr std::size_t max_lanes = 32;
 
 using CounterField = std::uint64_t Counters::*;
 constexpr CounterField counter_fields[] = {

@@ -72,9 +72,9 @@ Arena::~Arena() {
 }
 
 std::span<const std::byte> Arena::prefill(std::size_t argument) const {
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < argument; ++i) before += call_.arguments[i].kind == wire::Kind::out;
-    return prefill_.at(before);
+    const auto before =
+        std::ranges::count(std::span(call_.arguments).first(argument), wire::Kind::out, &wire::Argument::kind);
+    return prefill_.at(static_cast<std::size_t>(before));
 }
 
 Arena::Snapshot Arena::snapshot() const {

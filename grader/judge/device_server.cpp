@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -124,9 +123,7 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, R
     }
     control_ = std::move(control);
     client_ = std::move(client);
-    control_theirs.reset();
-    client_theirs.reset();
-    replay_theirs.reset();
+    control_theirs.reset();  // so that the end of the server is noticed
     const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();
@@ -170,10 +167,7 @@ std::string DeviceServer::read_bytes(std::size_t count, Clock::time_point deadli
 
 void DeviceServer::receive(Clock::time_point deadline) {
     pollfd entry{control_.get(), POLLIN, 0};
-    int ready;
-    do ready = poll(&entry, 1, milliseconds_until(deadline));
-    while (ready < 0 && errno == EINTR);
-    if (ready <= 0) throw DeviceSilent("the device server does not answer");
+    if (poll(&entry, 1, milliseconds_until(deadline)) <= 0) throw DeviceSilent("the device server does not answer");
     char buffer[1 << 16];
     const ssize_t got = recv(control_.get(), buffer, sizeof buffer, 0);
     if (got <= 0) fail_ended();

@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     Options options;
     add_options(app, options);
     CLI11_PARSE(app, argc, argv);
-    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);  // no signal has a handler that returns, so none interrupts a call
     end_with_parent(options.parent);
     try {
         return run(options);

@@ -82,13 +82,8 @@ class PreparedSandbox {
     // Returns false if no report comes by the deadline.
     bool receive_report(Clock::time_point deadline) {
         if (has_ended()) throw InfrastructureError("the sandbox has ended");
-        for (;;) {
-            pollfd entry{socket_.get(), POLLIN, 0};
-            const int ready = poll(&entry, 1, milliseconds_until(deadline));
-            if (ready < 0 && errno == EINTR) continue;
-            if (ready <= 0) return false;
-            break;
-        }
+        pollfd entry{socket_.get(), POLLIN, 0};
+        if (poll(&entry, 1, milliseconds_until(deadline)) <= 0) return false;
         spawn::Report report;
         spawn::Attached attached;
         const bool valid = spawn::receive(socket_.get(), report, attached);
@@ -99,7 +94,6 @@ class PreparedSandbox {
         const auto found = children_.find(report.id);
         if (found == children_.end()) return true;  // its SandboxedProcess is gone
         Child& child = found->second;
-        report.step[sizeof report.step - 1] = '\0';
         switch (report.kind) {
             case spawn::Kind::forked:
                 if (!received.empty()) child.handle = std::move(received[0]);

@@ -88,8 +88,7 @@ std::optional<int> Process::wait(Clock::time_point deadline) {
     // waitpid() has no time-out, so poll a pidfd.
     const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     pollfd entry{handle.get(), POLLIN, 0};
-    while (poll(&entry, 1, milliseconds_until(deadline)) < 0 && errno == EINTR) {
-    }
+    poll(&entry, 1, milliseconds_until(deadline));
     int status = 0;
     if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
     pid_ = 0;

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -87,10 +86,8 @@ bool has_same_results(const CallSpec& spec, const CallResult& one, const CallRes
 LockedFile::LockedFile(const std::string& path) {
     if (path.empty()) return;
     file_ = device::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    int locked = -1;
-    while (file_ && (locked = ::flock(file_.get(), LOCK_EX)) != 0 && errno == EINTR) {
-    }
-    if (locked != 0) throw InfrastructureError("the lock of the timing device cannot be held: " + path);
+    if (!file_ || ::flock(file_.get(), LOCK_EX) != 0)
+        throw InfrastructureError("the lock of the timing device cannot be held: " + path);
 }
 
 bool has_varying_times() {

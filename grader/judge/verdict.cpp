@@ -26,7 +26,6 @@ void VerdictFile::write(const nlohmann::json& value) {
     const auto line = device::dump_line(value) + '\n';
     for (std::size_t done = 0; done < line.size();) {
         const ssize_t put = ::write(file_.get(), line.data() + done, line.size() - done);
-        if (put < 0 && errno == EINTR) continue;
         if (put < 0) throw std::system_error(errno, std::generic_category(), "writing the verdict");
         done += static_cast<std::size_t>(put);
     }

@@ -84,12 +84,12 @@ WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, Clock::time_poin
     for (;;) {
         pollfd entries[] = {{call_.get(), POLLIN, 0}, {output_pipe_.get(), POLLIN, 0}};
         const int ready = poll(entries, 2, milliseconds_until(deadline));
-        if (ready < 0 && errno != EINTR) throw InfrastructureError(std::string("poll: ") + std::strerror(errno));
+        if (ready < 0) throw InfrastructureError(std::string("poll: ") + std::strerror(errno));
         if (ready > 0 && entries[1].revents) read_output();
         if (ready > 0 && entries[0].revents) {
             // recv() drops descriptors that a hostile worker attaches.
             const ssize_t got = recv(call_.get(), &reply, sizeof reply, MSG_DONTWAIT | MSG_TRUNC);
-            if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+            if (got < 0 && errno == EAGAIN) continue;
             read_output();
             if (got <= 0) return Event::gone;
             return got == static_cast<ssize_t>(sizeof reply) && reply.magic == wire::reply_magic ? Event::reply

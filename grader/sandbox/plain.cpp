@@ -51,17 +51,14 @@ int copy_program(const std::string& path) {
 // A program is started from its descriptor with an empty path, and the filter allows only one address for the path. The
 // address is random, and unmapped when the program runs.
 const char* map_empty_path() {
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        std::uint64_t random = 0;
-        if (getrandom(&random, sizeof random, 0) != sizeof random) fail("getrandom");
-        const std::uintptr_t address =
-            (random & 0x3fff'ffff'f000) | 0x1000'0000'0000;  // a page of the lower 2^46 bytes
-        void* const page = mmap(reinterpret_cast<void*>(address), 4096, PROT_READ,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-        if (page == reinterpret_cast<void*>(address)) return static_cast<const char*>(page);
-        if (page != MAP_FAILED) munmap(page, 4096);
-    }
-    fail("mmap");
+    std::uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) fail("getrandom");
+    // A page of the lower 2^46 bytes, where the kernel puts nothing by itself.
+    const std::uintptr_t address = (random & 0x3fff'ffff'f000) | 0x1000'0000'0000;
+    void* const page = mmap(reinterpret_cast<void*>(address), 4096, PROT_READ,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (page != reinterpret_cast<void*>(address)) fail("mmap");
+    return static_cast<const char*>(page);
 }
 
 }  // namespace

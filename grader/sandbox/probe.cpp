@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "sandbox/run.hpp"
@@ -22,21 +23,18 @@ std::string read_word(const char* path) {
 
 bool has_bwrap() {
     const char* folders = getenv("PATH");
-    const std::string path = folders ? folders : "/usr/bin:/bin";
-    for (std::size_t begin = 0; begin <= path.size();) {
-        const auto end = std::min(path.find(':', begin), path.size());
-        if (access((path.substr(begin, end - begin) + "/bwrap").c_str(), X_OK) == 0) return true;
-        begin = end + 1;
-    }
+    std::istringstream list(folders ? folders : "/usr/bin:/bin");
+    for (std::string folder; std::getline(list, folder, ':');)
+        if (access((folder + "/bwrap").c_str(), X_OK) == 0) return true;
     return false;
 }
 
 bool has_namespaces() {
     const pid_t child = fork();
-    if (child == 0) _exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
+    if (child == 0) _exit(unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
     int status = 0;
     waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return status == 0;
 }
 
 // Each remedy is one line, for the administrator of the machine.
@@ -65,15 +63,13 @@ Result try_sandbox(bool plain) {
     if (pipe(ends) != 0) return {exit_not_started, "no pipe"};
     const pid_t child = fork();
     if (child == 0) {
-        dup2(ends[1], 1);
-        dup2(ends[1], 2);
+        for (const int fd : {1, 2}) dup2(ends[1], fd);
         Options options;
         // This profile needs the most: the dynamic loader with its libraries, and /proc.
         options.plain = plain;
         options.profile = Profile::device;
         options.files = {{"/proc/self/exe", "/tmp/warpgrade-sandbox"}};
         options.command = {"/tmp/warpgrade-sandbox", "--help"};
-        options.processes = 16;
         options.seconds = 20;
         try {
             _exit(run(options));
@@ -87,7 +83,6 @@ Result try_sandbox(bool plain) {
     std::array<char, 4096> buffer;
     for (ssize_t got; (got = read(ends[0], buffer.data(), buffer.size())) > 0;)
         output.append(buffer.data(), static_cast<std::size_t>(got));
-    close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : exit_not_started, output};

@@ -88,8 +88,8 @@ class StatusReader {
             if (left <= 0) return -2;
             pollfd entry{fd_, POLLIN, 0};
             const int ready = poll(&entry, 1, static_cast<int>(std::min<long long>(left, 1'000'000)));
-            if (ready < 0 && errno != EINTR) fail("poll");
-            if (ready <= 0) continue;
+            if (ready < 0) fail("poll");
+            if (ready == 0) continue;
             char buffer[4096];
             const ssize_t got = read(fd_, buffer, sizeof buffer);
             if (got <= 0) return -1;
@@ -109,8 +109,7 @@ class StatusReader {
 
 int wait_for_exit(pid_t pid) {
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) fail("waitpid");
+    if (waitpid(pid, &status, 0) < 0) fail("waitpid");
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -157,7 +156,6 @@ int run_confined(const Options& options, pid_t caller) {
     const auto deadline = make_deadline(options);
     const pid_t child = start_bwrap(options, inner, options.keep_fds, caller);
     for (const int fd : {status.write_end, block.read_end, inner.seccomp}) close(fd);
-    for (const int fd : inner.files) close(fd);
     for (const int fd : options.keep_fds)
         if (fd > 2) close(fd);  // so that the other end notices the end of the command
 
@@ -331,10 +329,11 @@ int run_spawner_without_namespaces(Options options, pid_t caller) {
 
 int run(const Options& options) {
     const pid_t caller = getppid();
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);  // no signal has a handler, so none interrupts a call
     // Checked before this process opens anything, which could take one of these numbers.
     for (const int fd : options.keep_fds)
         if (fcntl(fd, F_GETFD) < 0) fail("descriptor " + std::to_string(fd) + " cannot be kept");
+    if (fcntl(0, F_GETFD) < 0) empty_standard_input();  // whose number a file would have
     if (options.spawner_fd >= 0)
         return options.has_namespaces() ? run_spawner(options, caller)
                                         : run_spawner_without_namespaces(options, caller);

@@ -2,6 +2,7 @@
 // prepared sandbox. It starts the sandbox's command once for each request; the command does not get the socket.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cerrno>
@@ -38,6 +39,11 @@ struct Report {
     std::uint32_t cpu_ms = 0;  // with `ended`: processor time of the process and its children
 };
 
+inline std::uint32_t cpu_ms(const rusage& used) {
+    const auto seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+    return static_cast<std::uint32_t>(1000 * seconds + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000);
+}
+
 template <class Message>
 bool send(int socket, const Message& message, std::span<const int> descriptors = {}) {
     static_assert(std::is_trivially_copyable_v<Message>);
@@ -55,7 +61,6 @@ struct Attached {
 template <class Message>
 bool receive(int socket, Message& message, Attached& attached) {
     static_assert(std::is_trivially_copyable_v<Message>);
-    attached = {};
     const auto take = [&](device::Descriptor&& each) { attached.descriptors.push_back(each.release()); };
     ssize_t got = 0;
     do

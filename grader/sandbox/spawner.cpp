@@ -121,11 +121,9 @@ void reap(const SpawnPlan& plan, Child& child) {
     if (!plan.options.has_namespaces()) kill(-child.pid, SIGKILL);
     int status = 0;
     rusage used{};
-    while (wait4(child.pid, &status, 0, &used) < 0)
-        if (errno != EINTR) fail("wait4");
+    if (wait4(child.pid, &status, 0, &used) < 0) fail("wait4");
     report.value = status;
-    const auto seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
-    report.cpu_ms = static_cast<std::uint32_t>(1000 * seconds + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000);
+    report.cpu_ms = spawn::cpu_ms(used);
     close(std::exchange(child.handle, -1));
     if (!spawn::send(plan.options.spawner_fd, report)) fail("report");
 }
@@ -160,10 +158,7 @@ void serve(const SpawnPlan& plan) {
     for (;;) {
         std::vector<pollfd> entries{{plan.options.spawner_fd, POLLIN, 0}};
         for (const auto& child : children) entries.push_back({child.handle, POLLIN, 0});
-        if (poll(entries.data(), entries.size(), -1) < 0) {
-            if (errno == EINTR) continue;
-            fail("poll");
-        }
+        if (poll(entries.data(), entries.size(), -1) < 0) fail("poll");
         for (std::size_t i = 0; i < children.size(); ++i)
             if (entries[i + 1].revents) reap(plan, children[i]);
         std::erase_if(children, [](const Child& child) { return child.handle < 0; });

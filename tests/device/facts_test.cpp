@@ -9,6 +9,8 @@
 #include "device/analysis.hpp"
 #include "device/device.hpp"
 #include "device/fields.hpp"
+#include "device/kinds.hpp"
+#include "device/order.hpp"
 #include "device/origin.hpp"
 #include "device/protocol.hpp"
 #include "device/records.hpp"
@@ -174,6 +176,41 @@ TEST_CASE("a launch, a report and an answer of which nothing is known say so") {
     CHECK((OriginBuffer{}.argument == 0 && OriginBuffer{}.element_bytes == 4));
     CHECK((OriginScalar{}.bits == 0 && OriginScalar{}.bytes == 4 && OriginScalar{}.whole));
     CHECK((OriginQuery::Result{}.bytes == 4 && OriginQuery::Result{}.bits == 0));
+}
+
+TEST_CASE("a device's analysis tells nothing of itself, and a finding is one") {
+    struct Bare : Analysis {
+        std::vector<LaunchRecord> take_records() override { return {}; }
+    };
+    Bare bare;
+    CHECK_FALSE((bare.talks_to_host(0) || bare.keeps_origin()));
+    CHECK(bare.runs_kernels());
+    CHECK_FALSE((bare.read_arguments(0) || bare.find_memory(1)));
+    std::array<WriterTag, 2> words{5, 6};
+    bare.read_writers(0, words);
+    CHECK(words == std::array{writer::nobody, writer::nobody});
+    CHECK((bare.take_transfers().complete && bare.take_waits().complete));
+    CHECK((Diagnostic{}.count == 1 && Diagnostic{}.weight == 0));
+    CHECK((SourcePlace{}.line == 0 && SourcePlace{}.code == 0));
+    CHECK((MemoryPlace{}.bytes == 0 && MemoryPlace{}.address == 0 && !MemoryPlace{}.variable));
+    CHECK((Report{}.analysed && Report{}.clock_ns == 0 && !Report{}.connected && CallError{}.code == 0));
+    CHECK((LaunchTime{}.start_ns == 0 && LaunchTime{}.duration_ns == 0 && !TransferTime{}.page_locked));
+    CHECK((TransferTime{}.stream == 0 && TransferTime{}.bytes == 0 && !TransferTime{}.blocking));
+    const Kind unknown = find_kind("no such device");
+    CHECK((unknown.sandboxed && unknown.repeatable && unknown.analysed));
+    CHECK(find_kind("plain:2").name == "plain");
+    BoundedList<int> list;
+    list.add(1, 1);
+    CHECK(list.complete);
+    list.add(2, 1);
+    CHECK((!list.complete && list.items == std::vector{1}));
+}
+
+TEST_CASE("an order has a word") {
+    for (std::size_t i = 0; i < std::size(order_names); ++i)
+        CHECK(parse_order(order_names[i]) == static_cast<Order>(i));
+    CHECK(parse_order("ahead") == Order::ahead);
+    CHECK_THROWS_WITH(parse_order("back"), "unknown order 'back'; use forward, reverse, interleaved or ahead");
 }
 
 TEST_CASE("who wrote a word: launches have the numbers that nobody else has") {

@@ -32,6 +32,7 @@ class FakeDevice : public vgpu::ClockedDevice {
         std::memcpy(at(destination, source.size()), source.data(), source.size());
     }
     void read(DevicePtr source, std::span<std::byte> destination) override {
+        if (breaks) throw DeviceError(error::launch_failure, "a kernel before it failed", true);
         std::memcpy(destination.data(), at(source, destination.size()), destination.size());
     }
     using Device::copy;
@@ -69,6 +70,7 @@ class FakeDevice : public vgpu::ClockedDevice {
     bool exact_accesses = false;
     std::set<DevicePtr> on_host;  // managed memory that no kernel has touched
     bool kernels_talk_to_host = false, forgets_launches = false;
+    bool breaks = false;             // the next copy to the host says so, as that of a device that works by itself
     double block_ns = 1000;          // what each takes, one after the other
     bool needs_all_of_dram = false;  // launches from now on
     std::size_t live_allocations() const { return memory_.size(); }

@@ -173,6 +173,17 @@ TEST_CASE("a packed list, choice, time or truth may be what it may be at most") 
         return back;
     };
     CHECK(time(0) == 0);
+    for (const std::size_t size : {Unpacker::max_text_bytes, Unpacker::max_text_bytes + 1}) {
+        Packer packer;
+        packer.output(std::string(size, 'x'));
+        const std::string bytes = packer.take();
+        Unpacker unpacker(bytes);
+        std::string text;
+        if (size > Unpacker::max_text_bytes)
+            CHECK_THROWS_AS(unpacker(text), RecordError);
+        else
+            CHECK_NOTHROW(unpacker(text));
+    }
     CHECK_THROWS_AS(time(-1e-300), RecordError);
     CHECK_THROWS_AS(time(std::numeric_limits<double>::infinity()), RecordError);
     for (const char byte : {0, 1, 2}) {
@@ -240,6 +251,15 @@ TEST_CASE("where not all findings can stay, the worse ones do, and one of each k
     CHECK(lines() == std::vector<std::uint32_t>{2, 7, 9});
     CHECK_FALSE(add(rules::race_warp, 10));  // each of them is the only one of its kind
     CHECK(lines() == std::vector<std::uint32_t>{2, 7, 9});
+}
+
+TEST_CASE("for a milder finding no worse one goes") {
+    std::vector<Diagnostic> known;
+    const auto add = [&](const Rule& rule, std::uint32_t line) { return add_finding(known, found(rule, line), 3); };
+    CHECK((add(rules::race_shared, 1) && add(rules::race_shared, 2) && add(rules::uncoalesced, 3)));
+    CHECK_FALSE(add(rules::bank_conflicts, 4));
+    REQUIRE(known.size() == 3);
+    CHECK((known[1].place.line == 2 && known[2].place.line == 3));
 }
 
 TEST_CASE("a journal keeps the first errors of calls, and the last one that has a code") {

@@ -61,6 +61,46 @@ TEST_CASE("names that are not UTF-8 do not break a line of JSON") {
     CHECK(nlohmann::json::parse(dump_line(to_json(record))).at("kernel") == "\uFFFD\uFFFD");
 }
 
+TEST_CASE("a text is cut where it is too long, and where it is no UTF-8 it is made so") {
+    std::string text = "ab" + std::string(max_string_bytes - 2, 'x');
+    CHECK(shorten(text) == text);
+    CHECK(shorten(text + "y") == text + "…");
+    CHECK(to_valid_utf8("a\x7f") == "a\x7f");
+    CHECK(to_valid_utf8("a\x80") == "a\uFFFD");
+    CHECK(to_valid_utf8("ä") == "ä");
+}
+
+TEST_CASE("of a traced access JSON has the lanes' places as steps") {
+    LaunchRecord record = sample();
+    AccessTrace& trace = record.trace.emplace();
+    trace.lines = {{"a.cu", 7, 1}};
+    trace.arrays = {{{"d_a", true, 512, {"b.cu", 2, 3}}, 64}};
+    trace.accesses.resize(5);
+    trace.accesses[0] = {TracedAccess::Kind::store, TracedAccess::Space::shared, 4, 0x17, 1, 2, 3, 4, 5, 6,
+                         {0, 4, 8, 64, 60, 56, 9}};
+    trace.accesses[1].offsets = {5};
+    trace.accesses[2].offsets = {5, 5, 5};
+    trace.accesses[3].kind = TracedAccess::Kind::atomic;
+    const auto json = to_json(record).at("trace");
+    CHECK(json.at("lines") == nlohmann::json::parse(R"([{"file": "a.cu", "line": 7}])"));
+    CHECK(json.at("arrays") == nlohmann::json::parse(R"([{"memory": {"name": "d_a", "variable": true, "bytes": 512,
+        "allocated": {"file": "b.cu", "line": 2, "code": 3}}, "begin": 64}])"));
+    CHECK(json.at("accesses").at(0) == nlohmann::json::parse(R"({"kind": "store", "space": "shared", "bytes": 4,
+        "mask": 23, "line": 1, "array": 2, "block": 3, "warp": 4, "units": 5, "conflicts": 6,
+        "offsets": [[0, 4, 3], [64, -4, 3], [9, 0, 1]]})"));
+    CHECK(json.at("accesses").at(1).at("offsets") == nlohmann::json::parse("[[5, 0, 1]]"));
+    CHECK(json.at("accesses").at(2).at("offsets") == nlohmann::json::parse("[[5, 0, 3]]"));
+    CHECK(json.at("accesses").at(3).at("kind") == "atomic");
+    // Of which nothing is known.
+    CHECK(json.at("accesses").at(4) == nlohmann::json::parse(R"({"kind": "load", "space": "global", "bytes": 0,
+        "mask": 0, "line": 0, "array": 0, "block": 0, "warp": 0, "units": 0, "conflicts": 0, "offsets": []})"));
+    CHECK((TracedArray{}.begin == 0 && TracedArray::line_bytes == 128));
+    CHECK_FALSE(to_json(sample()).contains("trace"));
+    CHECK_FALSE(to_json(sample()).contains("sampled_blocks"));
+    record.sampled_blocks = 1;
+    CHECK(to_json(record).at("sampled_blocks") == 1);
+}
+
 TEST_CASE("a journal says which of its lists are not complete") {
     Journal journal;
     CHECK(journal.take().truncated.empty());

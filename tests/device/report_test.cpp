@@ -36,7 +36,10 @@ LaunchRecord launch() {
     trace.lines = {{"vecadd.cu", 7, 0}};
     trace.arrays = {{{"d_a", true, 512, {"", 0, 0x77}}, 64}};
     trace.accesses = {
-        {TracedAccess::Kind::store, TracedAccess::Space::global, 4, 0x17, 0, 0, 3, 1, 2, 0, {0, 4, 8, 64}}};
+        {TracedAccess::Kind::store, TracedAccess::Space::global, 4, 0x17, 0, 0, 3, 1, 2, 0, {0, 4, 8, 64}},
+        {TracedAccess::Kind::atomic, TracedAccess::Space::shared, 8, ~0u, 5, 6, 7, 8, 9, 10, {}}};
+    for (std::uint64_t lane = 0; lane < 32; ++lane) trace.accesses.back().offsets.push_back(lane * lane);
+    record.most_block_instructions = 99;
     return record;
 }
 
@@ -68,7 +71,18 @@ Report sample() {
     report.output = "said 42\n";
     report.call_errors = {{"cudaFree", 1, "it was not allocated"}};
     report.diagnostics = {race()};
-    report.origin = OriginVerdict{OriginVerdict::Problem::changed, 2, 3, 4, 5, {std::byte{6}, std::byte{7}}, true, {1}};
+    report.origin = OriginVerdict{OriginVerdict::Problem::changed,
+                                  2,
+                                  3,
+                                  4,
+                                  5,
+                                  {std::byte{6}, std::byte{7}},
+                                  true,
+                                  "its grid",
+                                  true,
+                                  false,
+                                  8,
+                                  {9, 10}};
     report.truncated = {"lines", "waits"};
     report.connected = true;
     report.internal_error = "none of the program's";
@@ -90,6 +104,8 @@ TEST_CASE("a report survives its bytes") {
     CHECK(back.diagnostics.at(0).rule == &rules::race_shared);
     CHECK(back.diagnostics.at(0).thread == report.diagnostics.at(0).thread);
     CHECK(back.origin->sample == report.origin->sample);
+    REQUIRE(back.launches.at(0).trace->accesses.size() == 2);
+    CHECK(back.launches.at(0).trace->accesses[1].space == TracedAccess::Space::shared);
     CHECK(pack_report(back) == pack_report(report));
     CHECK(pack_report(report).size() < dump_line(to_json(report)).size() / 2);
     CHECK(to_json(there_and_back({})) == to_json(Report{}));

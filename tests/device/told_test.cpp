@@ -1,7 +1,9 @@
 // The protocol between judge, server and runtime, and the JSON records: every field, and every limit on both sides.
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -233,6 +235,57 @@ TEST_CASE("the question after the origin arrives as it was asked") {
                    got.result->bits == 77));
         CHECK(got.program.empty());
     }
+}
+
+TEST_CASE("what a question after the origin maps is let go, and its parts lie side by side") {
+    const auto mapped = [] {
+        std::ifstream maps("/proc/self/maps");
+        std::size_t count = 0;
+        for (std::string line; std::getline(maps, line);) count += line.find("memfd:origin") != std::string::npos;
+        return count;
+    };
+    const auto before = mapped();
+    {
+        OriginFile memory;
+        memory.reserve(1);
+        memory.reserve(100'000);
+        CHECK(mapped() == before + 1);
+        std::vector<std::vector<std::byte>> all;
+        OriginQuery query;
+        for (const std::size_t size : {65, 64, 1, 129, 63}) {
+            all.emplace_back(size, static_cast<std::byte>(size));
+            query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, all.back(), {}, {}});
+        }
+        for (std::size_t i = 0; i < all.size(); ++i) query.buffers[i].before = all[i];
+        const auto message = make_origin_message(query, memory);
+        const OriginRequest request(json::parse(message.question), memory.descriptor(), {}, false);
+        CHECK(mapped() == before + 2);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            CHECK(std::ranges::equal(request.query().buffers[i].before, all[i]));
+        // More than any machine has, or can name.
+        CHECK_THROWS_WITH(memory.reserve(std::size_t{1} << 62), Catch::Contains("cannot map the origin"));
+        CHECK_THROWS_WITH(memory.reserve(std::size_t{3} << 61), Catch::Contains("cannot allocate memory"));
+    }
+    CHECK(mapped() == before);
+}
+
+TEST_CASE("a question after the origin needs its file, and the program's where it is asked for") {
+    OriginFile memory;
+    const auto message = make_origin_message({}, memory);
+    CHECK((OriginMessage{}.file == -1 && message.program == -1));
+    const auto ask = [&](const Descriptor& file, const Descriptor& program, bool wants_program) {
+        return OriginRequest(json::parse(message.question), file, program, wants_program).query().program.size();
+    };
+    const Descriptor empty(memfd_create("empty", 0)), program(memfd_create("program", 0)), closed(9999);
+    REQUIRE(ftruncate(program.get(), 1) == 0);
+    CHECK(ask(memory.descriptor(), program, true) == 1);
+    CHECK(ask(memory.descriptor(), program, false) == 0);
+    for (const Descriptor* missing : {&empty, &closed}) {
+        CHECK_THROWS_WITH(ask(*missing, program, true), "its file is missing");
+        CHECK_THROWS_WITH(ask(memory.descriptor(), *missing, true), "the program's file is missing");
+        CHECK_NOTHROW(ask(memory.descriptor(), *missing, false));
+    }
+    CHECK_THROWS_WITH(ask({}, program, true), "its file is missing");
 }
 
 TEST_CASE("a question after the origin is bounded by its files") {

@@ -72,6 +72,7 @@ TEST_CASE("a buffer of a call begins where its alignment says, and an empty one 
         CHECK(arena.call().address_hint % 4096 == 0);
         CHECK(arena.call().address_hint >= 0x1000'0000'0000);
         CHECK(arena.call().address_hint < 0x6000'0000'0000);
+        CHECK(arena.prefill(0).size() == first);
         const auto before = arena.prefill(1);
         CHECK(before.size() == second);
         CHECK(std::ranges::equal(before, arena.bytes().subspan(arena.call().arguments[1].value, second)));

@@ -65,6 +65,7 @@ TEST_CASE("errors of CUDA calls explain a wrong result, and spoil no right one")
     const auto judged = judge("wrong", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:misuse");
     CHECK_THAT(judged.message(), Contains("a CUDA call failed: cudaMemcpy: the size is larger than d"));
     CHECK_THAT(judged.message(), Contains("Probably as a result: y: "));
+    CHECK_THAT(judged.message(), !Contains("note: cudaMemcpy"));  // that of an earlier call
 }
 
 TEST_CASE("what the checks found is in the verdict, once for all calls of the test") {

@@ -233,6 +233,12 @@ TEST_CASE("the device is asked about each buffer, scalar and returned value as i
     CHECK(std::ranges::equal(buffers[2].before, std::as_bytes(std::span(z))));
     CHECK(std::ranges::equal(buffers[2].after, asked.snapshot.outputs[1]));
     for (const auto& buffer : buffers) CHECK(buffer.other.empty());
+    CallSpec turned = f;
+    std::swap(turned.arguments[3], turned.arguments[5]);
+    const Asked in_turn(turned, program.path, 77);
+    CHECK(std::ranges::equal(in_turn.query().buffers[1].after, std::as_bytes(std::span(z))));
+    CHECK(std::ranges::equal(in_turn.query().buffers[2].after, in_turn.snapshot.outputs[1]));
+    CHECK(std::ranges::equal(in_turn.query().buffers[2].before, in_turn.arena.prefill(5)));
     const auto& scalars = asked.query().scalars;
     REQUIRE(scalars.size() == 3);
     CHECK((scalars[0].bits == 7 && scalars[0].bytes == 2 && scalars[0].whole));

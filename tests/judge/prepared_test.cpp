@@ -280,4 +280,5 @@ TEST_CASE("a sandbox that does not start says why", "[prepared]") {
     };
     CHECK_THAT(started({WG_SANDBOX, "--file", "/no/such/file", "/probe"}), Contains("cannot read /no/such/file"));
     CHECK_THAT(started({WG_SANDBOX, "--profile", "nothing"}), Contains("unknown profile"));
+    CHECK_THAT(started({"/bin/true"}), Contains("the sandbox ") && !Contains(":"));  // which says nothing
 }

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -240,4 +242,16 @@ TEST_CASE("a filter is read from its begin, closed, and refused where it is none
     CHECK_THROWS_AS(read_filter(again), std::system_error);
     close(again);
     CHECK_THROWS_AS(read_filter(-1), std::system_error);
+    const pid_t child = fork();  // which is filtered for good if this one is taken
+    if (child == 0) {
+        try {
+            apply_filter({});
+        } catch (const std::system_error& error) {
+            _exit(error.code().value() == EINVAL ? 0 : 1);
+        }
+        _exit(2);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
 }

@@ -108,7 +108,8 @@ TEST_CASE("a compiler finds what choosing tools and finding libraries needs") {
 TEST_CASE("a compiler reads, or reads and writes, the folders that it is given") {
     const Folder folder;
     run_command("mkdir " + folder.path + "/given " + folder.path + "/made; echo 1 > " + folder.path + "/given/x");
-    const auto run = [&, sandbox = both()](const std::string& command) {
+    const auto sandbox = both();
+    const auto run = [&](const std::string& command) {
         return run_command(WG_SANDBOX " --profile compile --setenv PATH /usr/bin:/bin" + sandbox + " --ro-bind " +
                            folder.path + "/given " + folder.path + "/given --bind " + folder.path + "/made " +
                            folder.path + "/made -- " + command);
@@ -123,6 +124,12 @@ TEST_CASE("a compiler reads, or reads and writes, the folders that it is given")
               .output == "2\n");
     CHECK(run("sh -c 'cp /usr/bin/true " + made + "/t && " + made + "/t'").status == 0);
     CHECK(run("sh -c '" + given + "/../made/t'").status == 0);
+    // A single file as well.
+    const auto file = given + "/x";
+    const auto writes =
+        run_command(WG_SANDBOX " --profile compile --setenv PATH /usr/bin:/bin" + sandbox + " --bind " + file + ' ' +
+                    file + " -- sh -c 'truncate -s 0 " + file + " && echo 3 > " + file + " && cat " + file + "'");
+    CHECK(writes.output == "3\n");
 }
 
 TEST_CASE("a compiler begins in a /tmp of its own, and leaves nothing there") {
@@ -190,9 +197,11 @@ TEST_CASE("whoever holds the other end sees when a command has closed a descript
         REQUIRE(pipe(ends) == 0);
         fcntl(ends[0], F_SETFD, FD_CLOEXEC);
         fcntl(ends[0], F_SETFL, O_NONBLOCK);
+        // The first number that is nobody's at the start.
         const auto number = std::to_string(ends[1]);
-        const Background run(WG_SANDBOX " " + std::string(sandbox) + " --keep-fd " + number +
-                             " --file " WG_INSIDE " /probe -- /probe closes " + number);
+        const Background run("bash -c 'exec \"$@\" 3>&" + number + ' ' + (ends[1] == 3 ? "" : number + ">&-") +
+                             "' - " WG_SANDBOX " " + sandbox +
+                             " --keep-fd 3 --file " WG_INSIDE " /probe -- /probe closes 3");
         close(ends[1]);
         char byte;
         CHECK(happens([&] { return read(ends[0], &byte, 1) == 0; }));

@@ -151,6 +151,8 @@ TEST_CASE("every run of root's has a uid of its own") {
     CHECK(fresh_uid({5, base}, 7) == 5 + base / 2 + 7);
     CHECK(fresh_uid({5, 2}, 7) == 6);
     CHECK(fresh_uid(largest_range("0 1000 1\n"), 7) == 65534);
+    CHECK(largest_range("3 1000 5\n20 2000 5\n").first == 3);
+    CHECK((largest_range("").first == 0 && largest_range("").count == 0));
     CHECK(fresh_uid(largest_range(""), 5) == 65534);
 }
 

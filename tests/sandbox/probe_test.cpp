@@ -49,7 +49,7 @@ TEST_CASE("where bubblewrap is missing, that is what to change") {
 
 TEST_CASE("where bubblewrap does not work, the other sandbox does, and the probe says what is wrong") {
     const Folder folder;
-    const auto bwrap = folder.script("bwrap", "echo bwrap: broken >&2; echo more >&2; exit 1\n");
+    const auto bwrap = folder.script("bwrap", "printf b >&2; sleep 0.1; printf 'wrap: broken\\nmore' >&2; exit 1\n");
     const std::string path = "PATH=" + folder.path + ":$PATH ";
     const auto probe = run_command(path + WG_SANDBOX " --probe");
     CHECK(probe.status == 0);
@@ -74,6 +74,9 @@ TEST_CASE("where no sandbox works, the probe says why of each") {
     CHECK(plain.output ==
           "the sandbox does not work: the plain sandbox: the kernel has no Landlock (Linux 5.13), or it is switched "
           "off\n");
+    const auto no_pipe = run_command(WG_INSIDE " without 293 24 " WG_SANDBOX " --probe");
+    CHECK(no_pipe.status == 1);
+    CHECK_THAT(no_pipe.output, Contains(" (no pipe); the plain sandbox: no pipe\n"));
 }
 
 TEST_CASE("the probe names what forbids namespaces") {

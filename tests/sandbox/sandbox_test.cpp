@@ -87,7 +87,7 @@ TEST_CASE("a command begins in the folder that it is given") {
 }
 
 TEST_CASE("descriptors are closed but for those named") {
-    const std::string open_some = "bash -c 'exec \"$@\" 5</dev/null 7</dev/null 33</dev/null' - ";
+    const std::string open_some = "bash -c 'exec \"$@\" 3</dev/null 7</dev/null 33</dev/null' - ";
     const auto sandbox = both();
     CHECK(inside("descriptors ''", sandbox, open_some).status == 0);
     CHECK(inside("descriptors 7,", "--keep-fd 7" + sandbox, open_some).status == 0);

@@ -4,73 +4,15 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
 
-#include "sandbox/inside.hpp"
-#include "sandbox/spawn_wire.hpp"
+#include "sandbox/asked.hpp"
 #include "support/contains.hpp"
 
 namespace {
-
-namespace spawn = warpgrade::sandbox::spawn;
-
-// A spawner with the test as its judge.
-class Spawner {
-  public:
-    // `prefix` is the command that runs the sandbox, `probe` the sandbox's command.
-    explicit Spawner(const std::string& options, const std::string& probe, const std::string& prefix = "") {
-        int ends[2];
-        REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
-        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-        const timeval patience{60, 0};
-        setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        socket_ = ends[0];
-        const int theirs = fcntl(ends[1], F_DUPFD, 50);
-        close(ends[1]);
-        run_.emplace(prefix + WG_SANDBOX " " + options + " --spawner-fd " + std::to_string(theirs) +
-                     " --file " WG_INSIDE " /probe -- /probe " + probe);
-        close(theirs);
-    }
-    ~Spawner() { hang_up(); }
-    void hang_up() { close(std::exchange(socket_, -1)); }
-    void ask(std::uint32_t id, const std::vector<int>& numbers = {}, const std::vector<int>& descriptors = {}) {
-        spawn::Request request;
-        request.id = id, request.count = static_cast<std::uint32_t>(numbers.size());
-        std::ranges::copy(numbers, request.numbers);
-        REQUIRE(spawn::send(socket_, request, descriptors));
-    }
-    // The next report and its number of descriptors; none if the spawner has ended.
-    std::optional<spawn::Report> hear() {
-        spawn::Report report;
-        spawn::Attached attached;
-        if (!spawn::receive(socket_, report, attached)) return std::nullopt;
-        came_ = attached.descriptors.size();
-        for (const int fd : attached.descriptors) close(fd);
-        return report;
-    }
-    // Checks a command's reports and returns the last one.
-    spawn::Report end_of(std::uint32_t id) {
-        for (std::size_t seen = 0;; ++seen) {
-            const auto report = hear();
-            REQUIRE(report);
-            CHECK(report->id == id);
-            CHECK(came_ == (report->kind == spawn::Kind::forked ? 1 : 0));
-            if (report->kind == spawn::Kind::ended || report->kind == spawn::Kind::failed) return *report;
-            CHECK((report->kind == spawn::Kind::forked || report->kind == spawn::Kind::ready));
-            CHECK((report->value == 0 && report->cpu_ms == 0 && report->step[0] == 0));
-            REQUIRE(seen < 2);
-        }
-    }
-    [[nodiscard]] pid_t pid() const { return run_->pid(); }
-
-  private:
-    int socket_ = -1;
-    std::size_t came_ = 0;
-    std::optional<Background> run_;
-};
 
 // The step at which a command of the plain sandbox fails if one system call fails.
 std::string fails_at(long call, int error, const std::string& options = "") {
@@ -114,6 +56,76 @@ TEST_CASE("a spawner reports how each command ended, and the time that it took")
     CHECK((WIFSIGNALED(ended.value) && WTERMSIG(ended.value) == SIGKILL));
     INFO(ended.cpu_ms);
     CHECK((ended.cpu_ms >= 200 && ended.cpu_ms < 5000));  // the kernel counts the limit by its ticks
+    rusage used{};
+    used.ru_utime = {2, 700'000}, used.ru_stime = {3, 650'999};
+    CHECK(spawn::cpu_ms(used) == 6350);
+}
+
+TEST_CASE("a spawner's commands have the limits, rights and folders of a single one") {
+    const bool plain = GENERATE(false, true);
+    const std::string sandbox = plain ? "--sandbox plain " : "",
+                      limits = "--cpu-seconds 7 --memory-mib 512 --processes 64 --file-size-mib 16 ";
+    const auto single =
+        run_command(WG_SANDBOX " " + sandbox + limits + "--file " WG_INSIDE " /probe -- /probe print-limits");
+    auto expected = single.output;
+    // The spawner counts too.
+    if (!plain) expected.replace(expected.find("processes 64"), 12, "processes 65");
+    CHECK(Spawner(sandbox + limits, "print-limits").output_of(1) == expected);
+
+    const auto name = "rights-" + std::to_string(getpid());
+    Spawner spawner(sandbox, "sleep " + name);
+    CHECK(happens([&] { return told_of(spawner.pid(), "State").starts_with("S"); }));  // it waits for requests
+    spawner.ask(1), spawner.ask(2);
+    std::vector<pid_t> pids;
+    REQUIRE(happens([&] { return (pids = running("/probe sleep " + name)).size() == 2; }));
+    const auto link = [](pid_t pid, const std::string& kind) {
+        std::error_code refused;
+        return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/ns/" + kind, refused).string();
+    };
+    for (const pid_t pid : pids) {
+        CHECK(told_of(pid, "Seccomp") == "2");
+        CHECK(told_of(pid, "NoNewPrivs") == "1");
+        CHECK(told_of(pid, "CapEff") == "0000000000000000");
+        if (!plain) CHECK(told_of(pid, "CapBnd") == "0000000000000000");
+        CHECK(std::atoi(told_of(pid, "NSsid").c_str()) == pid);  // a session of its own
+    }
+    if (geteuid() == 0)
+        for (const char* kind : {"pid", "mnt", "ipc"}) CHECK((link(pids[0], kind) == link(pids[1], kind)) == plain);
+    if (plain) return;
+    const auto mounts = Spawner("--profile device --tmp-mib 8", "/bin/cat /proc/self/mountinfo").output_of(1);
+    CHECK_THAT(mounts, Contains(" / /tmp rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=8192k,"));
+    CHECK_THAT(mounts, Contains(" / /proc rw,nosuid,nodev,noexec,relatime - proc proc "));
+}
+
+TEST_CASE("a spawner keeps no descriptor of a request") {
+    Spawner spawner(both(), "exit 0");
+    int ends[2];
+    REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    spawner.ask(1, {3}, {ends[1]});
+    close(ends[1]);
+    CHECK(spawner.end_of(1).value == 0);
+    char byte;
+    CHECK(happens([&] { return read(ends[0], &byte, 1) == 0; }));
+    close(ends[0]);
+    CHECK(waitpid(spawner.pid(), nullptr, WNOHANG) == 0);
+}
+
+TEST_CASE("what a spawner's command leaves behind ends with it, or with the spawner") {
+    const auto name = "4713" + std::to_string(getpid()), sleep = "/usr/bin/sleep " + name;
+    const auto gone = [&] { return happens([&] { return running(sleep).empty(); }); };
+    const std::string compile = "--sandbox plain --profile compile";
+    Spawner leaves(compile, "/bin/sh -c '" + sleep + " & exit 0'");
+    leaves.ask(1);
+    leaves.end_of(1);
+    CHECK(gone());
+    for (const bool killed : {false, true}) {
+        Spawner stays(compile, killed ? sleep : "/bin/sh -c '" + sleep + " & " + sleep + "; true'");
+        stays.ask(1);
+        REQUIRE(happens([&] { return !running(sleep).empty(); }));
+        if (killed) kill(stays.pid(), SIGKILL);
+        stays.hang_up();
+        CHECK(gone());
+    }
 }
 
 TEST_CASE("a signal does not end waiting for a message") {
@@ -131,7 +143,10 @@ TEST_CASE("a signal does not end waiting for a message") {
     spawn::Attached attached;
     CHECK(spawn::receive(ends[0], report, attached));
     sigaction(SIGALRM, &before, nullptr);
-    close(ends[0]), close(ends[1]);
+    close(ends[1]);
+    errno = EINTR;  // of a call before
+    CHECK_FALSE(spawn::receive(ends[0], report, attached));
+    close(ends[0]);
 }
 
 TEST_CASE("a spawner's command has the descriptors of its request, wherever they were") {
@@ -145,6 +160,22 @@ TEST_CASE("a spawner's command has the descriptors of its request, wherever they
         spawner.ask(1, numbers, std::vector<int>(numbers.size(), null));
         close(null);
         CHECK(spawner.end_of(1).value == 0);
+    }
+    // Where the spawner's socket is, or where there are no descriptors.
+    Spawner spawner(sandbox, "exit 0");
+    for (const int number : {spawner.theirs(), 100'000}) {
+        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        spawner.ask(1, {number}, {null});
+        close(null);
+        bool ready = false;
+        std::optional<spawn::Report> report;
+        while ((report = spawner.hear()) && report->kind != spawn::Kind::ended) {
+            if (report->kind == spawn::Kind::ready) ready = true;
+            if (report->kind == spawn::Kind::failed) CHECK(std::string(report->step) == "descriptors");
+        }
+        REQUIRE(report);
+        CHECK(ready == (number != 100'000));
+        CHECK(WEXITSTATUS(report->value) == (ready ? 0 : 125));
     }
 }
 
@@ -174,10 +205,12 @@ TEST_CASE("commands of a spawner run side by side, and end with its judge's end 
     std::ranges::sort(ready);
     CHECK(ready == std::vector<std::uint32_t>{1, 2, 3});
     REQUIRE(happens([&] { return running("/probe sleep " + name).size() == 3; }));
-    kill(running("/probe sleep " + name)[1], SIGKILL);
-    const auto ended = spawner.hear();
-    REQUIRE(ended);
-    CHECK((ended->kind == spawn::Kind::ended && WIFSIGNALED(ended->value)));
+    for (int left = 3; left > 1; --left) {
+        kill(running("/probe sleep " + name)[1], SIGKILL);
+        const auto ended = spawner.hear();
+        REQUIRE(ended);
+        CHECK((ended->kind == spawn::Kind::ended && WIFSIGNALED(ended->value)));
+    }
     spawner.hang_up();
     int status = -1;
     REQUIRE(waitpid(spawner.pid(), &status, 0) == spawner.pid());
@@ -212,6 +245,10 @@ TEST_CASE("a spawner says at which step a command cannot begin, and goes on") {
         const auto ended = spawner.end_of(id);
         CHECK((ended.kind == spawn::Kind::ended && WEXITSTATUS(ended.value) == 125));
     }
+    Spawner crowded(sandbox, "exit 0", sandbox.empty() ? "prlimit --nofile=64 " : "prlimit --nofile=65 ");
+    crowded.ask(1);
+    const auto full = crowded.end_of(1);
+    CHECK((full.kind == spawn::Kind::failed && std::string(full.step) == "descriptors"));
     CHECK(fails_at(SYS_setsid, EPERM) == "session");
     CHECK(fails_at(SYS_prlimit64, EPERM) == "reading a limit");
     CHECK(fails_at(SYS_execveat, EACCES) == "cannot run /pro");  // as much as there is room for
@@ -232,16 +269,37 @@ TEST_CASE("a spawner that cannot go on ends, with a word") {
     CHECK(poll.status == 125);
     CHECK_THAT(poll.output, Contains("poll: Cannot allocate memory"));
     CHECK(ended("", "--sandbox plain").status == 0);  // what is no socket says nothing
+    const auto seek = ended(without(SYS_lseek, EIO), "");
+    CHECK(seek.status == 125);
+    CHECK_THAT(seek.output, Contains("the spawner's file: Input/output error"));
+    for (const std::string sandbox : {"", "--sandbox plain "})  // the empty input is no socket either
+        CHECK(run_command(WG_SANDBOX " " + sandbox + "--spawner-fd 0 --file " WG_INSIDE " /probe -- /probe exit 7")
+                  .status == 0);
+
+    Spawner no_wait("--sandbox plain", "exit 0", without(SYS_wait4, ECHILD));
+    no_wait.ask(1);
+    CHECK(no_wait.end() == 125);
+
+    // A judge that has stopped listening when a command ends.
+    const auto name = "unheard-" + std::to_string(getpid());
+    Spawner unheard("--sandbox plain", "sleep " + name);
+    unheard.ask(1);
+    REQUIRE((unheard.hear() && unheard.hear()));
+    unheard.stop_listening();
+    kill(running("/probe sleep " + name).at(0), SIGKILL);
+    CHECK(unheard.end() == 125);
 
     // A judge that asks and is gone.
-    for (const std::string sandbox : {"", "--sandbox plain"}) {
+    for (const std::string sandbox : {"", "--sandbox plain", "clone"}) {
         int ends[2], words[2];
         REQUIRE((socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 && pipe(words) == 0));
         spawn::Request request;
         REQUIRE(spawn::send(ends[0], request));
         close(ends[0]);
         fcntl(words[0], F_SETFD, FD_CLOEXEC);
-        const Background run(WG_SANDBOX " " + sandbox + " --spawner-fd " + std::to_string(ends[1]) +
+        const auto run_sandbox =
+            sandbox == "clone" ? without(SYS_clone, EAGAIN) + WG_SANDBOX " --sandbox plain" : WG_SANDBOX " " + sandbox;
+        const Background run(run_sandbox + " --spawner-fd " + std::to_string(ends[1]) +
                              " --file " WG_INSIDE " /probe -- /probe exit 0 2>&" + std::to_string(words[1]));
         close(ends[1]), close(words[1]);
         std::string said;
@@ -268,7 +326,7 @@ TEST_CASE("a device server in the plain sandbox needs a descriptor for its last 
     CHECK_THAT(refused.output, Contains("descriptors: Bad file descriptor"));
 }
 
-TEST_CASE("the plain sandbox needs one descriptor from 64 on, and none of the first") {
+TEST_CASE("the plain sandbox needs one descriptor from 64 on, and no sandbox needs the first") {
     const auto run = [](const std::string& before, const std::string& after = "") {
         return run_command(before + WG_SANDBOX " --sandbox plain --file " WG_INSIDE " /probe -- /probe exit 7" + after);
     };
@@ -277,6 +335,7 @@ TEST_CASE("the plain sandbox needs one descriptor from 64 on, and none of the fi
     CHECK(refused.status == 125);
     CHECK_THAT(refused.output, Contains("descriptors: Invalid argument"));
     CHECK(run("", " 0<&-").status == 7);
+    CHECK(run_command(WG_SANDBOX " --file " WG_INSIDE " /probe -- /probe exit 7 0<&-").status == 7);
     for (const char* profile : {"device", "compile"})
         CHECK(run_command(WG_SANDBOX " --sandbox plain --profile " + std::string(profile) + " -- /bin/true 0<&-")
                   .status == 0);

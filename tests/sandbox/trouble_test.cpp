@@ -32,6 +32,11 @@ TEST_CASE("a sandbox that cannot be made runs nothing, and says what was refused
     check_refuses(SYS_memfd_create, ENOSYS, "--sandbox plain", "memfd_create");
     check_refuses(SYS_sendfile, EIO, "--sandbox plain", "copying " WG_INSIDE ": Input/output error");
     check_refuses(SYS_getrandom, ENOSYS, "--sandbox plain", "getrandom");
+    check_refuses(SYS_clone, EAGAIN, "", "fork: Resource temporarily unavailable");
+    check_refuses(SYS_clone, EAGAIN, "--unconfined", "fork: Resource temporarily unavailable");
+    check_refuses(SYS_dup2, EIO, "--unconfined", "/dev/null: Input/output error");
+    // Said where the command has been given the place for such words as well.
+    check_refuses(SYS_wait4, ECHILD, "--unconfined --keep-fd 2", "waitpid: No child processes");
     check_refuses(SYS_prlimit64, EPERM, "", "reading a limit");
     check_refuses(SYS_prlimit64, EPERM, "--unconfined", "reading a limit");
     check_refuses(445, EPERM, "--sandbox plain --profile compile", "Landlock");
@@ -61,6 +66,11 @@ TEST_CASE("what cannot be read, run or kept is named") {
     CHECK_THAT(said("--unconfined --chdir /no/such -- /bin/true"), Contains("chdir: No such file"));
     CHECK_THAT(run_command("PATH=/nowhere " WG_SANDBOX " -- /bin/true").output,
                Contains("cannot run bwrap: No such file"));
+    CHECK(run_command("PATH=/nowhere " WG_SANDBOX " --spawner-fd 3 -- /bin/true 3<>/dev/null").status == 125);
+    const Folder folder;
+    std::ofstream(folder.path + "/byte") << 'x';
+    CHECK_THAT(said("--sandbox plain --file " + folder.path + "/byte /x -- /x"),
+               Contains("cannot run /x: Exec format error"));
 }
 
 TEST_CASE("on a kernel without close_range, descriptors are closed one by one") {
@@ -96,13 +106,53 @@ TEST_CASE("what bubblewrap reports is read in pieces, and what it does not repor
     CHECK(run("a=$$; printf '{ \"child-pi' >&$fd; sleep 0.05; printf 'd\": %s' ${a%?} >&$fd; sleep 0.05; "
               "printf '%s, \"x\": 1 }' ${a#${a%?}} >&$fd; read -rn 1 -u $block; printf '{ \"exit-code\":' >&$fd; sleep "
               "0.05; "
-              "printf '0}' >&$fd; prlimit --pid $$ --nofile | grep -q 256; exit $?")
+              "printf 0 >&$fd; sleep 0.05; printf '}' >&$fd; prlimit --pid $$ --nofile | grep -q 256; exit $?")
               .status == 0);
     CHECK(run("exit 3").status == 125);
     CHECK(run(pid + "exit 3").status == 125);
     CHECK(run("exec sleep 60", "--seconds 0.2").status == 124);
     CHECK(run(pid + "exec sleep 60", "--seconds 0.2").status == 124);
     CHECK(run("printf '{ \"child-pid\": 0 }' >&$fd; exit 3").status == 125);
+
+    // Its process and the command's both end at the deadline, where a limit cannot be set, and with the sandbox.
+    const auto name = "4712" + std::to_string(getpid());
+    const std::string both = "sleep " + name + " & printf '{ \"child-pid\": %s }\\n' $! >&$fd; exec sleep " + name;
+    CHECK(run(both, "--seconds 0.2").status == 124);
+    CHECK(happens([&] { return running("sleep " + name).empty(); }));
+    CHECK(run_command("PATH=" + folder.path + ":$PATH " WG_INSIDE " without " + std::to_string(SYS_prlimit64) +
+                      " 1 " WG_SANDBOX " -- /bin/true")
+              .status == 125);
+    CHECK(happens([&] { return running("sleep " + name).empty(); }));
+    // Who reports the command may not wait for it to be let go.
+    const auto gone = run("eval \"exec $block<&-\"; sleep " + name + " & printf '{ \"child-pid\": %s }\\n' $! >&$fd");
+    CHECK(gone.status == 125);
+    CHECK_THAT(gone.output, Contains("starting the command: Broken pipe"));
+    CHECK(happens([&] { return running("sleep " + name).empty(); }));
+    (void)folder.script("bwrap", "exec sleep " + name);
+    const auto unheard = run_command("PATH=" + folder.path + ":$PATH " WG_INSIDE " without " +
+                                     std::to_string(SYS_poll) + " 12 " WG_SANDBOX " --keep-fd 2 -- /bin/true");
+    CHECK(unheard.status == 125);
+    CHECK_THAT(unheard.output, Contains("poll: Cannot allocate memory"));
+    Background sandbox("env PATH=" + folder.path + ":$PATH " WG_SANDBOX " -- /bin/true");
+    REQUIRE(happens([&] { return !running("sleep " + name).empty(); }));
+    sandbox.end();
+    CHECK(happens([&] { return running("sleep " + name).empty(); }));
+}
+
+TEST_CASE("a sandbox whose caller has ended does not begin") {
+    const Folder folder;
+    const auto name = "orphan-" + std::to_string(getpid()), late = folder.path + "/late";
+    REQUIRE(run_command("mkfifo " + late).status == 0);
+    // It waits for somebody to write its second file.
+    Background caller("sh -c '" WG_SANDBOX " --file " WG_INSIDE " /probe --file " + late + " /late -- /probe sleep " +
+                      name + "; true'");
+    const auto sandbox = [&] { return run_command("pgrep -f '^" WG_SANDBOX " .*[s]leep " + name + "'").status == 0; };
+    REQUIRE(happens(sandbox));
+    caller.end();
+    CHECK(sandbox());
+    const int writer = open(late.c_str(), O_WRONLY);
+    close(writer);
+    CHECK(happens([&] { return !sandbox() && running("/probe sleep " + name).empty(); }));
 }
 
 TEST_CASE("a spawner ends when what comes is no request") {

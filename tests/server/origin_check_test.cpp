@@ -371,6 +371,15 @@ TEST_CASE("launches whose results came down and went up again are part of what i
         call.kernel({call.up(call.in)}, g, doubled(call.in));
         CHECK(call.returns(call.down(g, 512)).not_part == std::vector<std::size_t>{1, 2});
     }
+    SECTION("nor does one that goes up in pieces, or again") {
+        const auto half = [&](std::ptrdiff_t from) {
+            return Floats(call.in.begin() + from, call.in.begin() + from + 256);
+        };
+        std::vector<DevicePtr> pieces;
+        for (const std::ptrdiff_t from : {0, 256, 0, 256}) pieces.push_back(call.up(half(from)));
+        call.kernel(pieces, g, doubled(call.in));
+        CHECK(call.returns(call.down(g, 512)).not_part == std::vector<std::size_t>{1, 2});
+    }
 }
 
 TEST_CASE("small copies on the device do not arrange a result") {

@@ -135,6 +135,18 @@ TEST_CASE_METHOD(Trace, "trace: pieces in whatever order, of a warp's elements a
           Segments{{0, 200, 1, 40}, {200, 124, 2, 0}, {324, 160, 1, 240}});
 }
 
+TEST_CASE_METHOD(Trace, "trace: of copies of the same bytes the next one goes on, else the last") {
+    const auto all = count_from(1000, 192);
+    down(part(all, 0, 64), 0);
+    down(part(all, 64, 64), 256);
+    down(part(all, 64, 64), 4096);
+    down(part(all, 128, 64), 8192);
+    down(part(all, 128, 64), 16384);
+    CHECK(find(part(all, 0, 128)) == Segments{{0, 256, 0, 0}, {256, 256, 1, 0}});
+    CHECK(find(join({part(all, 0, 64), part(all, 128, 64)})) == Segments{{0, 256, 0, 0}, {256, 256, 3, 0}});
+    CHECK(find(join({part(all, 128, 64), part(all, 64, 64)})) == Segments{{0, 256, 3, 0}, {256, 256, 2, 0}});
+}
+
 TEST_CASE_METHOD(Trace, "trace: single elements that came one by one: side by side, or a few") {
     const auto out = count_from(1000, 40);
     const auto bring = [&](Trace& trace, std::size_t count, std::size_t distance) {

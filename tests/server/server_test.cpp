@@ -134,6 +134,24 @@ TEST_CASE_METHOD(ServerFixture, "a device that cannot be right is the grader's e
     CHECK(call(Op::memory_info).status == error::unknown);
 }
 
+TEST_CASE_METHOD(ServerFixture,
+                 "what ends a device that works by itself is the error of that call and of all after it") {
+    const DevicePtr address = allocate(4);
+    device.breaks = true;
+    const auto reply = call(Op::read, transfer(Region::range(address, 4)));
+    CHECK(reply.status == error::launch_failure);
+    CHECK((reply.flags & wire::flag_sticky) != 0);
+    device.breaks = false;
+    for (const Op op : {Op::memory_info, Op::synchronize_device}) {
+        const auto later = call(op);
+        CHECK(later.status == error::launch_failure);
+        CHECK((later.flags & wire::flag_sticky) != 0);
+    }
+    const auto errors = judge.take().at("call_errors");
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].at("message") == "a kernel before it failed");
+}
+
 TEST_CASE_METHOD(ServerFixture, "a wrong launch configuration fails that call only") {
     const FunctionId store = kernel("store_to");
     const DevicePtr address = allocate(4);
