@@ -61,26 +61,44 @@ struct TemporaryFile {
 
 }  // namespace
 
-TEST_CASE("of each time the least counts, and a launch begins where the last call says") {
-    auto result = call({launch("a", 100), launch("c", 300)}, 1000);
-    result.profile.not_part = {launch("b", 200)};
-    const std::vector timed{call({launch("a", 7), launch("b", 5), launch("c", 9)}, 50),
-                            call({launch("a", 6, 21), launch("b", 8, 22), launch("c", std::nullopt, 23)}, 70)};
-    take_times({}, result, timed, true, false);
-    CHECK(result.profile.time_ns == 50);
-    CHECK((result.profile.launches[0].duration_ns == 6 && result.profile.launches[0].start_ns == 21));
-    CHECK((result.profile.not_part[0].duration_ns == 5 && result.profile.not_part[0].start_ns == 22));
-    CHECK_FALSE(result.profile.launches[1].duration_ns);  // not each time
-    CHECK(result.profile.launches[1].start_ns == 23);
+TEST_CASE("times are those of the device that times, for each launch") {
+    auto profile = call({launch("a", 100), launch("c", 300)}, 1000).profile;
+    profile.not_part = {launch("b", 200)};
+    take_times(profile, call({launch("a", 7, 21), launch("b", 5, 22), launch("c", std::nullopt, 23)}, 50).profile, false);
+    CHECK((profile.time_ns == 50 && profile.call_samples_ns.empty()));
+    CHECK((profile.launches[0].duration_ns == 7 && profile.launches[0].start_ns == 21));
+    CHECK((profile.not_part[0].duration_ns == 5 && profile.not_part[0].start_ns == 22));
+    CHECK_FALSE(profile.launches[1].duration_ns);
+    CHECK(profile.launches[1].start_ns == 23);
+    CHECK_THROWS_AS(profile.kernel_time_ns(), MissingAnalysis);
+}
+
+TEST_CASE("where times vary, the median of calls and of kernels counts, and the least of each launch is shown") {
+    auto profile = call({launch("a", 100), launch("c", 300)}, 1000).profile;
+    profile.not_part = {launch("b", 200)};
+    const auto take = [&](double a, double b, double c, double all) {
+        take_times(profile, call({launch("a", a), launch("b", b), launch("c", c)}, all).profile, true);
+    };
+    take(7, 1, 2, 50);
+    CHECK((profile.time_ns == 50 && profile.kernel_time_ns() == 9));
+    take(6, 2, 5, 90);
+    take(9, 3, 1, 60);
+    CHECK(profile.time_ns == 60);
+    CHECK(profile.kernel_samples_ns == std::vector<double>{9, 11, 10});
+    CHECK(profile.kernel_time_ns() == 10);
+    CHECK((profile.launches[0].duration_ns == 6 && profile.not_part[0].duration_ns == 1));
+    CHECK(profile.launches[1].duration_ns == 1);
+    // A call without the time of a kernel has none for all.
+    take_times(profile, call({launch("a", 1), launch("b", 1), launch("c", std::nullopt)}, 70).profile, true);
+    CHECK((profile.call_samples_ns.size() == 4 && profile.kernel_samples_ns.size() == 3));
 }
 
 TEST_CASE("who launches something else on the device that times is told so") {
     const auto refused = [](const std::vector<device::LaunchRecord>& launches, bool same_device = true) {
         auto result = call({launch("a", 100), launch("c", 300)}, 1000);
         result.profile.not_part = {launch("b", 200)};
-        const std::vector timed{call(launches, 50)};
         try {
-            take_times({}, result, timed, same_device, false);
+            check_same_work({}, result, call(launches, 50), same_device, false);
         } catch (const SubmissionFailure& failure) {
             CHECK_THAT(failure.what(), Contains("launches other kernels"));
             return true;
@@ -118,13 +136,11 @@ TEST_CASE("results are the same on both devices, but for the order of sums") {
         const CallSpec spec{"f", {{Kind::in, type}, {Kind::scalar, type}, {Kind::inout, type}, {Kind::out, type}}};
         auto result = call({}, 9);
         result.outputs = {raw<float>({1}), std::move(one)};
-        const auto before = result;
-        std::vector timed{call({}, 5)};
-        timed[0].outputs = {raw<float>({1}), std::move(other)};
-        take_times(spec, result, timed, true, false);
-        CHECK(result.profile.time_ns == 5);
+        auto timed = call({}, 5);
+        timed.outputs = {raw<float>({1}), std::move(other)};
+        CHECK_NOTHROW(check_same_work(spec, result, timed, true, false));
         try {
-            take_times(spec, result, timed, true, true);
+            check_same_work(spec, result, timed, true, true);
         } catch (const SubmissionFailure& failure) {
             CHECK_THAT(failure.what(), Contains("other results"));
             return false;
@@ -149,14 +165,14 @@ TEST_CASE("results are the same on both devices, but for the order of sums") {
     // What is returned as well.
     CallSpec spec{"f", {}, Type::i32};
     auto result = call({}, 9);
-    std::vector timed{call({}, 5)};
-    timed[0].result = std::uint64_t{1} << 32;  // not of an int
-    CHECK_NOTHROW(take_times(spec, result, timed, true, true));
-    timed[0].result = 1;
-    CHECK_THROWS_AS(take_times(spec, result, timed, true, true), SubmissionFailure);
-    timed[0].result = 0;
-    timed[0].outputs.resize(1);
-    CHECK_THROWS_AS(take_times(spec, result, timed, true, true), SubmissionFailure);
+    auto timed = call({}, 5);
+    timed.result = std::uint64_t{1} << 32;  // not of an int
+    CHECK_NOTHROW(check_same_work(spec, result, timed, true, true));
+    timed.result = 1;
+    CHECK_THROWS_AS(check_same_work(spec, result, timed, true, true), SubmissionFailure);
+    timed.result = 0;
+    timed.outputs.resize(1);
+    CHECK_THROWS_AS(check_same_work(spec, result, timed, true, true), SubmissionFailure);
 }
 
 TEST_CASE("one judge at a time holds the timing device's lock") {
