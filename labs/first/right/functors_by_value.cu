@@ -1,4 +1,4 @@
-// RIGHT: one kernel template for vectors and one for images, whose arrays are in functors passed by value; the sum
+// RIGHT: one kernel template for vectors and one for images, whose arrays are in functors passed by value; the sum begins as a copy of b on the device; pixels taken from whole words
 #include "check.cuh"
 #include "first.h"
 

@@ -1,4 +1,4 @@
-// RIGHT: ranks from cooperative groups, launches by cudaLaunchKernelEx, errors as exceptions, vectors on two streams
+// RIGHT: ranks from cooperative groups, launches by cudaLaunchKernelEx, errors as exceptions, vectors on two streams that an event joins, the image as uchar3 and int weights in constant memory
 #include "first.h"
 
 #include <cooperative_groups.h>

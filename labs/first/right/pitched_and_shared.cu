@@ -1,4 +1,4 @@
-// RIGHT: the image in pitched memory, each block's bytes by way of dynamic shared memory; vectors up in pieces, the sum
+// RIGHT: the image in pitched memory, each block's bytes by way of dynamic shared memory; vectors up in pieces, the sum by a graph's capture; the error kept until memory is free
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// RIGHT: as the template of Visual Studio has it: cudaSetDevice, a status that is asked each time, goto Error, and
+// RIGHT: as the template of Visual Studio has it: cudaSetDevice, a status that is asked each time, goto Error, and cudaDeviceReset at the end; grayness in float
 #include "cuda_runtime.h"
 #include "device_launch_parameters.h"
 

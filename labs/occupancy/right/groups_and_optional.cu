@@ -1,4 +1,4 @@
-// RIGHT: calculators as methods of a class that throws for what no launch can have; cooperative groups, a launch with
+// RIGHT: calculators as methods of a class that throws for what no launch can have; cooperative groups, a launch with attributes, arrays that free themselves, one page-locked buffer
 #include <cooperative_groups.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// RIGHT: a class that owns arrays on the device, kernels as templates of what each element becomes, a captured graph
+// RIGHT: a class that owns arrays on the device, kernels as templates of what each element becomes, a captured graph for each half, unsigned indices, blocks of 128 and rows in pieces
 #include <cuda_runtime.h>
 
 #include <cmath>
