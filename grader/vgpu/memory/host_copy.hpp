@@ -27,7 +27,8 @@ class HostCopy {
     // Notes that a kernel or a copy on the device has read bytes.
     void note_load(std::uint64_t offset, std::uint64_t bytes) { loaded_.define(offset, bytes); }
     // The runs of bytes, with their offsets, that host code wrote and the device has read since, with what lies in
-    // between, and around them what the device has read and no launch wrote. What host code changed is returned once.
+    // between, and around them what the device has read and no launch wrote, or around a short run whatever no launch
+    // wrote. What host code changed is returned once.
     [[nodiscard]] std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> take_used(LastWriter& writers);
     // Changes whenever bytes do.
     [[nodiscard]] std::uint64_t version() const { return version_; }
