@@ -18,8 +18,8 @@ constexpr std::uint64_t max_unread = 64 << 10;
 constexpr std::uint64_t least_run = 32 * 8;
 }  // namespace
 
-HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes)
-    : shared_(std::move(shared)), own_(own), bytes_(bytes), changed_(bytes), loaded_(bytes) {}
+HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes, bool registered)
+    : shared_(std::move(shared)), own_(own), bytes_(bytes), registered_(registered), changed_(bytes), loaded_(bytes) {}
 
 void HostCopy::fetch(LastWriter& writers) {
     std::array<std::byte, page_bytes> page;
@@ -99,7 +99,7 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
                 end = at + 1;
                 if (changed_.all(at, 1)) last_change = at;
             }
-            if (end - first < least_run) {
+            if (!registered_ && end - first < least_run) {
                 for (std::uint64_t i = 0; i < least_run && first > last_end && is_of_host(first - 1); ++i) --first;
                 for (std::uint64_t i = 0; i < least_run && end < bytes_ && is_of_host(end); ++i) ++end;
             }

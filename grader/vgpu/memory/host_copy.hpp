@@ -15,8 +15,9 @@ namespace warpgrade::vgpu {
 
 class HostCopy {
   public:
-    // `shared` holds the pages that the program maps; `own` is the device's memory, of the same size.
-    HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes);
+    // `shared` holds the pages that the program maps; `own` is the device's memory, of the same size. All of it is for
+    // the device, unless it is `registered`: whole pages of the program's own memory, with whatever else lies there.
+    HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes, bool registered);
 
     // Takes over what host code has written since the last call.
     void fetch(LastWriter& writers);
@@ -37,6 +38,7 @@ class HostCopy {
     HostPages shared_;
     std::byte* own_;
     std::uint64_t bytes_, version_ = 1;
+    bool registered_;
     DefinedBytes changed_, loaded_;  // written by the host and not yet used; read by the device in the current
                                      // operation
     bool pending_ = false;           // true if changed_ has any byte
