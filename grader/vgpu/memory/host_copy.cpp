@@ -13,10 +13,13 @@ constexpr std::uint64_t page_bytes = 4096, word_bytes = LastWriter::word_bytes;
 // near to bytes that host code changed counts as changed: of an array that is partly as what was there before, only
 // some words are different.
 constexpr std::uint64_t max_unread = 64 << 10;
+// A shorter run goes up with so much on both sides, read or not: a warp's largest elements. Of a few elements alone
+// nobody could tell whether they are where the input has them.
+constexpr std::uint64_t least_run = 32 * 8;
 }  // namespace
 
-HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes)
-    : shared_(std::move(shared)), own_(own), bytes_(bytes), changed_(bytes), loaded_(bytes) {}
+HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes, bool registered)
+    : shared_(std::move(shared)), own_(own), bytes_(bytes), registered_(registered), changed_(bytes), loaded_(bytes) {}
 
 void HostCopy::fetch(LastWriter& writers) {
     std::array<std::byte, page_bytes> page;
@@ -86,14 +89,19 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
             const auto is_of_host = [&](std::uint64_t place) {
                 return !device::writer::is_launch(words[place / word_bytes]);
             };
+            const std::uint64_t last_end = end;
             std::uint64_t first = at, last_change = at;
-            for (std::uint64_t i = at; i > end && at - i < max_unread && is_of_host(i - 1); --i)
+            for (std::uint64_t i = at; i > last_end && at - i < max_unread && is_of_host(i - 1); --i)
                 if (loaded_.all(i - 1, 1)) first = i - 1;
             for (end = at + 1; at < bytes_ && at < end + max_unread && at <= last_change + max_unread && is_of_host(at);
                  ++at) {
                 if (!loaded_.all(at, 1)) continue;
                 end = at + 1;
                 if (changed_.all(at, 1)) last_change = at;
+            }
+            if (!registered_ && end - first < least_run) {
+                for (std::uint64_t i = 0; i < least_run && first > last_end && is_of_host(first - 1); ++i) --first;
+                for (std::uint64_t i = 0; i < least_run && end < bytes_ && is_of_host(end); ++i) ++end;
             }
             runs.emplace_back(first, std::vector<std::byte>(own_ + first, own_ + end));
             more |= at > end;

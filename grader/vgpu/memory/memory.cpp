@@ -71,7 +71,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     HostPages own = note_origin_ ? HostPages(whole) : HostPages();
     Allocation& result =
         insert(base, bytes, std::move(note_origin_ ? own : pages), origin, note_origin_ && !managed_variable);
-    if (note_origin_) result.host_copy = std::make_unique<HostCopy>(std::move(pages), result.host, bytes);
+    if (note_origin_) result.host_copy = std::make_unique<HostCopy>(std::move(pages), result.host, bytes, at != 0);
     result.file = std::move(file);
     const bool managed = origin.kind == device::MemoryKind::managed || managed_variable;
     result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;

@@ -202,6 +202,8 @@ def _host_function(found: re.Match[str], below: str) -> str:
     name = found["name"].split("(", 1)[0]
     if "basic_ostream" in name:
         return "a kernel prints with printf (#include <cstdio>): std::cout is on the host only"
+    if limit := re.search(rf"std::numeric_limits<[\w ]+>::{re.escape(name)}\(\)", below):
+        return f"make it a constant above the kernel, which may use that: constexpr auto LIMIT = {limit[0]};"
     if f"std::{name}(" in below:
         return f"std::{name} runs on the host only: CUDA's own {name} has no std:: before it"
     if name.startswith("std::"):

@@ -1,5 +1,4 @@
-// RIGHT: blocks of 100, 64 and 16 × 32 threads; loops that leave out the ghosts, a halo in three parts, flat tiles; two
-// rows a thread
+// RIGHT: blocks of 100, 64 and 16 × 32 threads; loops that leave out the ghosts, a halo in three parts, flat tiles; two rows a thread
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 #include "convolution.h"
 

@@ -1,5 +1,4 @@
-// RIGHT: mapped host memory, a two-dimensional grid for the vectors, blocks of 32 threads 4 wide, pointers for indices,
-// an assert
+// RIGHT: mapped host memory, a two-dimensional grid for the vectors, blocks of 32 threads 4 wide, pointers for indices, an assert
 #include "check.cuh"
 #include "first.h"
 

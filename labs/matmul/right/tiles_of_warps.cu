@@ -1,5 +1,4 @@
-// RIGHT: a warp has a tile and waits for its own threads only; one_block adds up 4 × 4 elements a thread from vectors,
-// registers 8 × 8
+// RIGHT: a warp has a tile and waits for its own threads only; one_block adds up 4 × 4 elements a thread from vectors, registers 8 × 8
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 #include "matmul.h"
 

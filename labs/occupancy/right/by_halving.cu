@@ -1,5 +1,4 @@
-// RIGHT: attributes asked one by one, registers found by halving, rounding in double; blocks of one dimension, sums in
-// double, int2 in constant memory
+// RIGHT: attributes asked one by one, registers found by halving, rounding in double; blocks of one dimension, sums in double, int2 in constant memory
 #include <algorithm>
 #include <array>
 #include <cmath>

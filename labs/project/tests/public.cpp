@@ -38,11 +38,11 @@ TEST_CASE("skewed rows are multiplied", "[public]") {
 TEST_CASE("neighbouring lanes load neighbouring elements", "[public][counter]") {
     const auto A = even(1024, 64);
     const auto run = multiplied(A);
-    check_begun();
     const double n = A.nonzeros();
     CHECK_THAT(sectors_loaded(run),
                at_most(n * 3 / 8 * 1.5, "3 for 8 elements, and half as many again").none_at(2 * n));
     CHECK_THAT(sectors_loaded(run), at_least(n / 8, "each value is loaded"));
+    check_begun();
 }
 
 // The longest row has nearly a third of all elements. Whoever gives it to one block, or to one warp of it, lets that
@@ -50,8 +50,8 @@ TEST_CASE("neighbouring lanes load neighbouring elements", "[public][counter]") 
 // only: each row costs something of its own.
 TEST_CASE("no block has much more work than the others", "[public][counter]") {
     const auto run = multiplied(skewed(512, 65536));
-    check_begun();
     CHECK_THAT(part_of_busiest_block(run), at_most(0.1, "a long row is shared out").none_at(0.2));
+    check_begun();
 }
 
 TEST_CASE("the checks find no mistakes", "[public][checks]") {
@@ -60,11 +60,11 @@ TEST_CASE("the checks find no mistakes", "[public][checks]") {
     const auto x = uniform(A.width, 0.25, 1);
     const auto run = submission().profile<spmv>(in(A.offsets), in(A.columns), in(A.values), in(x), out<float>(A.rows),
                                                 A.rows, A.width, A.nonzeros());
-    check_begun();
     CHECK_THAT(run, clean());
     const auto& y = run.output;
     CHECK_THAT(y, near(product(A, x)));
     CHECK_THAT(launches(run), at_least(1));
+    check_begun();
 }
 
 TEST_CASE("speed on even rows", "[public][speed]") { compare_speed(even(size_to_time(4096, 1 << 17), 48)); }

@@ -1,5 +1,4 @@
-// RIGHT: waits by cooperative groups; three arrays in the order of the parameters, rounded up; rows without padding,
-// swizzled
+// RIGHT: waits by cooperative groups; three arrays in the order of the parameters, rounded up; rows without padding, swizzled
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 #include "reverse.h"
 

@@ -1,5 +1,4 @@
-// RIGHT: four elements a thread, a block apart; each piece of a, b and c in one part of one array; counts by warps, set
-// by a copy
+// RIGHT: four elements a thread, a block apart; each piece of a, b and c in one part of one array; counts by warps, set by a copy
 #include "check.cuh"
 #include "vecadd.h"
 

@@ -91,7 +91,7 @@ inline std::uint64_t bytes_allocated(const judge::Profile& run, std::string_view
     return bytes;
 }
 
-// The three arrays lie in memory from calls that begin with `kind`, no other memory was asked for, and nothing was
+// The arrays lie in memory from calls that begin with `kind`, no other memory was asked for, and nothing was
 // copied by CUDA calls. `words` names that memory for the message.
 inline void check_shared_by_both_sides(const judge::Profile& run, int n, std::string_view kind,
                                        const std::string& words) {
@@ -100,7 +100,8 @@ inline void check_shared_by_both_sides(const judge::Profile& run, int n, std::st
     std::uint64_t all = 0;
     for (const auto& allocation : run.allocations) all += allocation.bytes;
     const auto bytes_there = bytes_allocated(run, kind), bytes_elsewhere = all - bytes_there;
-    CHECK_THAT(measure("bytes of " + words, bytes_there), at_least(3 * bytes, "a, b and c, n floats each"));
+    CHECK_THAT(measure("bytes of " + words, bytes_there),
+               at_least(2 * bytes, "a and b, n floats each"));  // c may replace one
     CHECK_THAT(measure("bytes of other memory", bytes_elsewhere), is(0));
     const char* const why = "both sides use the same memory";
     for (const auto kind_of_copy : {Transfer::Kind::to_device, Transfer::Kind::to_host, Transfer::Kind::within_device})

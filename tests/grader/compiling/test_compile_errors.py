@@ -78,6 +78,9 @@ OVERLOADED = (
         (OVERLOADED.format("cudaHostGetDevicePointer", "float *"), "put & before the pointer"),
         (CALLS_HOST.format(kind="constexpr __host__ function", name="min") + "\n      x = std::min(x, y);",
          "std::min runs on the host only"),
+        (CALLS_HOST.format(kind="constexpr __host__ function", name="lowest")
+         + "\n      float x = std::numeric_limits<float>::lowest();",
+         "constexpr auto LIMIT = std::numeric_limits<float>::lowest();"),
         (CALLS_HOST.format(kind="__host__ function", name="std::basic_ostream<char>::operator <<(int)"), "printf"),
         ('a static "__shared__" variable declaration is not allowed inside a host function body',
          "or __device__ if kernels call it"),

@@ -38,7 +38,8 @@ std::vector<int> count_to(int n) {
 
 // Memory that the program maps, from the program's side.
 struct Mapped {
-    Mapped(Machine& m, std::size_t count) : memory(m.gpu->allocate_host_visible(4 * count, 0, "cudaHostAlloc")) {
+    Mapped(Machine& m, std::size_t count, device::DevicePtr at = 0)
+        : memory(m.gpu->allocate_host_visible(4 * count, at, at ? "cudaHostRegister" : "cudaHostAlloc")) {
         data = static_cast<int*>(mmap(nullptr, 4 * count, PROT_READ | PROT_WRITE, MAP_SHARED, memory.file.get(), 0));
         buffer = {memory.address, count};
     }
@@ -140,7 +141,20 @@ TEST_CASE("what host code wrote between elements that a kernel reads goes up wit
     fill(2);
     CHECK(used(1000) == std::vector<std::size_t>{4 * (31 * 1000 + 1)});
     fill(3);
-    CHECK(used(20'000) == std::vector<std::size_t>(32, 4));  // 80,000 bytes apart
+    // 80,000 bytes apart: each with what lies around it, so that its place can be told.
+    std::vector<std::size_t> apart(32, 256 + 4 + 256);
+    apart.front() = apart.back() = 4 + 256;
+    CHECK(used(20'000) == apart);
+}
+
+TEST_CASE("of registered memory only what a kernel reads goes up: its pages hold whatever else the program has there") {
+    auto m = watched();
+    Mapped pages(m, 1024, 0x5555'0000'0000), to(m, 32);
+    std::fill_n(pages.data, 1024, 7);
+    m.launch("copy", {1, 1, 1}, {32, 1, 1}, Buffer<int>{pages.buffer.address + 2048, 3}, to.buffer, 3);
+    const auto used = m.gpu->analysis()->take_host_data();
+    REQUIRE(used.size() == 1);
+    CHECK(used[0].bytes.size() == 12);
 }
 
 TEST_CASE("what a kernel reads around changed words goes up with them, up to what a launch wrote") {
