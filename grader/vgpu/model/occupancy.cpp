@@ -85,7 +85,7 @@ device::Occupancy occupancy(const device::DeviceProperties& device, const device
 }
 
 double achieved_occupancy(const device::DeviceProperties& device, const device::Occupancy& fit, std::uint64_t blocks) {
-    const std::uint64_t multiprocessors = std::max(device.multi_processor_count, 1u);
+    const std::uint64_t multiprocessors = device.multi_processor_count;
     const std::uint64_t resident = std::max(fit.blocks_per_multiprocessor, 1u);
     // Some multiprocessors have one more block than the others. Each is active as long as its waves of blocks last.
     const std::uint64_t few = blocks / multiprocessors, many = blocks % multiprocessors;

@@ -237,6 +237,7 @@ TEST_CASE("managed memory moves before the kernel, which takes its start and the
     const KernelTime moved = time_of({}, {.migrated_bytes = 1 << 20});
     CHECK(moved.migration_ns == Approx(costs.migration_latency_ns + (1 << 20) / costs.migration_bytes_per_ns));
     CHECK(moved.total_ns() == Approx(1200 + moved.migration_ns));
+    CHECK(time_of({}, {.migrated_bytes = 1}).migration_ns >= costs.migration_latency_ns);
     KernelTime time;
     time.start_ns = 1, time.issue_ns = 2, time.l1_ns = 4, time.l2_ns = 5, time.dram_ns = 6, time.link_ns = 10;
     time.latency_ns = 0;
