@@ -6,13 +6,11 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t unlimited = 0xffffffffu;
+constexpr std::uint32_t sub_partitions = 4;          // of a multiprocessor; 2 on a P100, which no profile describes
 constexpr std::uint32_t register_granularity = 256;  // a warp's registers are allocated in units of this many
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-std::uint32_t sub_partitions(const device::DeviceProperties& device) {
-    return device.major == 6 && device.minor == 0 ? 2 : 4;
-}
 std::uint32_t max_registers_per_thread(const device::DeviceProperties& device) { return device.major >= 7 ? 256 : 255; }
 std::uint32_t shared_granularity(const device::DeviceProperties& device) { return device.major >= 8 ? 128 : 256; }
 
@@ -32,13 +30,13 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
         round_up(std::uint64_t{function.registers_per_thread} * device.warp_size, register_granularity);
     limits.allocated_registers = static_cast<std::uint32_t>(per_warp * warps);
     if (function.registers_per_thread > max_registers_per_thread(device) ||
-        per_warp * round_up(warps, sub_partitions(device)) > device.regs_per_block) {
+        per_warp * round_up(warps, sub_partitions) > device.regs_per_block) {
         limits.registers = 0;
     } else if (per_warp == 0) {
         limits.registers = unlimited;
     } else {
-        const std::uint64_t per_partition = device.regs_per_multiprocessor / sub_partitions(device) / per_warp;
-        limits.registers = static_cast<std::uint32_t>(per_partition * sub_partitions(device) / warps);
+        const std::uint64_t per_partition = device.regs_per_multiprocessor / sub_partitions / per_warp;
+        limits.registers = static_cast<std::uint32_t>(per_partition * sub_partitions / warps);
     }
 
     const std::uint64_t most = std::max(device.shared_mem_per_block, device.shared_mem_per_block_optin);

@@ -46,8 +46,8 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                          0xffffff00u, 0x00ff00ffu, 0x55555555u, 0x7fffffffu, 6u};
     for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
         for (const u32 chosen : masks) {
-            for (int shape = 0; shape < 20; ++shape) {
-                Lanes lanes{{}, shape > 16 ? any() | 1 : chosen, bytes};
+            for (int shape = 0; shape < 21; ++shape) {
+                Lanes lanes{{}, shape > 17 ? any() | 1 : chosen, bytes};
                 const u64 base = u64{0x10000} + bytes * (any() % (384 / bytes));
                 for (unsigned l = 0; l < warp_size; ++l) {
                     const unsigned element[] = {l,
@@ -66,6 +66,9 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                                                 l % 8 + l / 8 * 24,
                                                 l % 8 + l / 8 * 39,
                                                 l % 8 + (3 - l / 8) * 24,
+                                                l < 8    ? 0
+                                                : l < 16 ? 33
+                                                         : l - 16,
                                                 8 * l,
                                                 l ^ 8,
                                                 any() % 64,

@@ -193,6 +193,10 @@ TEST_CASE("a fence and a flag order what one block writes before what another on
             .empty());
     CHECK(run(handed_over("", "st.volatile.global.u32 [%b], 1;\nmembar.gl;"), {2}, {1}) ==
           Findings{{global, 12, 4, 0, 1}});
+    // A plain read of the flag does not show its value in order.
+    auto plain = handed_over("membar.gl;", "st.volatile.global.u32 [%b], 1;");
+    plain.replace(plain.find("ld.volatile"), 11, "ld");
+    CHECK(run(plain, {2}, {1}) == Findings{{global, 8, 6, 0, 1}, {global, 11, 4, 0, 1}});
 }
 
 TEST_CASE("a flag in shared memory orders warps of one block") {
@@ -205,8 +209,22 @@ TEST_CASE("a flag in shared memory orders warps of one block") {
                "ld.shared.u32 %r3, [second];\nDONE:";
     };
     CHECK(run(lines("membar.cta;")).empty());
-    // Without any fence, nothing is ordered.
+    // Without any fence, or one of the warp that waits, nothing is ordered.
     CHECK(run(lines("")) == Findings{{shared, 12, 5, 32, 32}});
+    auto theirs = lines("");
+    theirs.replace(theirs.find("WAIT:"), 5, "WAIT: membar.cta;");
+    CHECK(run(theirs) == Findings{{shared, 12, 5, 32, 32}});
+    // A flag that the thread has set itself says nothing of others.
+    const auto flags = [](const std::string& whose) {
+        return "mov.u32 %r5, first; add.u32 %r5, %r5, %i; mov.u32 %r6, second; add.u32 %r6, %r6, %i;\n"
+               "st.shared.u32 [%r6], %t;\nmembar.cta;\nst.volatile.shared.u32 [%r5], 1;\n"
+               "xor.b32 %r4, %r5, " +
+               whose +
+               ";\nld.volatile.shared.u32 %r1, [%r4];\nxor.b32 %r6, %r6, 4;\n"
+               "ld.shared.u32 %r2, [%r6];";
+    };
+    CHECK(run(flags("0"), {1}, {32}) == Findings{{warp, 8, 2, 0, 32}});
+    CHECK(run(flags("4"), {1}, {32}).empty());
 }
 
 TEST_CASE("an atomic of undefined memory is a use, and defines it") {

@@ -247,5 +247,5 @@ TEST_CASE("clocks go on, traps end the kernel") {
     m.launch("clocks", {1}, {32}, out);
     CHECK(m.download(out) == std::vector<long long>(32, 3));
     CHECK_THAT(message_of([&] { m.launch("trap_some", {1}, {64}, 40); }, device::error::launch_failure),
-               Contains("trap") && Contains("thread (40,0,0)"));
+               Contains("executes a trap [thread (40,0,0)"));
 }

@@ -284,6 +284,9 @@ TEST_CASE("what saves less than a tenth of a microsecond, or a hundredth of the 
     hidden.line().shared_loads = {many, 2 * many, many};
     hidden.counters.shared_load_wavefronts = 2 * many;
     CHECK_THAT(hidden.message(device::rules::bank_conflicts), Contains(" % of the kernel's time)"));
+    hidden.line().shared_loads = {10, 20, 10}, hidden.counters.shared_load_wavefronts = 20;
+    CHECK_FALSE(hidden.found().empty());
+    hidden.line().shared_loads = {many, 2 * many, many}, hidden.counters.shared_load_wavefronts = 2 * many;
     hidden.counters.inst_executed = 1000 * many;
     CHECK_THAT(hidden.message(device::rules::bank_conflicts), !Contains(" % of the kernel's time)"));
 }

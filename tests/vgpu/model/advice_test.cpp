@@ -116,6 +116,19 @@ TEST_CASE("a branch around four instructions is none for the compiler, one aroun
     CHECK(found(5) == std::vector<std::string>{"advice/divergence"});
 }
 
+TEST_CASE("of two branches in one line each counts once") {
+    Machine m(1, vgpu::test::snippet("mov.u32 %r1, 0; mov.u32 %r4, 0;\nL: add.u32 %r4, %r4, 1;\nand.b32 %r3, %t, 1;\n"
+                                     "setp.eq.u32 %p1, %r3, 0; setp.gt.u32 %p3, %t, 9999;\n@%p3 bra F; F: @%p1 bra E;\n"
+                                     "xor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\n"
+                                     "xor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\n"
+                                     "E: setp.lt.u32 %p2, %r4, 200;\n@%p2 bra L;"));
+    const auto unused = m.upload(floats(1));
+    const auto found = only_advice(m.diagnose("k", {264}, {256}, unused, unused));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].place.line == 5);
+    CHECK_THAT(found[0].message, Contains("diverge here in 50 % of all cases, and 16 of 32 are idle"));
+}
+
 TEST_CASE("low occupancy names its limit") {
     Machine m = advice();
     const auto data = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));

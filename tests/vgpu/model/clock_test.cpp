@@ -116,6 +116,15 @@ TEST_CASE("launches of few blocks run beside each other, those that fill the dev
     CHECK(apart(fit / 2) < 0);
     CHECK(apart(fit / 2 + 1) == Approx(0).margin(1));
     CHECK(apart(fit) == Approx(0).margin(1));
+
+    // Alone each takes exactly its time, whenever it starts; beside another one that needs the same, more.
+    m.gpu->synchronize_device();
+    const double alone = *m.run(1, 4).duration_ns;
+    for (int i = 0; i < 20; ++i) {
+        m.gpu->synchronize_device();
+        CHECK(*m.run(1, 4).duration_ns == alone);
+    }
+    CHECK(*m.run(2, 4).duration_ns > 1.2 * alone);
 }
 
 TEST_CASE("a large module takes the host the time of its copy, also if it is loaded in pieces") {

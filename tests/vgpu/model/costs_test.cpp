@@ -206,6 +206,10 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
     // Twice its capacity, and twice as much requested beyond L1: half of the repeated sectors are gone, and a quarter
     // of those count.
     CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + 2 * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
+    // Stores and atomics are repeated as well.
+    c.global_load_sectors /= 2, c.global_store_sectors = 3 * c.global_load_sectors / 8;
+    c.atomic_sectors = 2 * c.global_load_sectors / 8;
+    CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + (3 + 2) * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
 }
 
 TEST_CASE("mapped memory takes the link in both directions at once, and is not the device's") {
@@ -228,6 +232,8 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
     // L1 serves what it holds.
     c.global_load_l1_hits = many / 4;
     CHECK(link(many, 0) == Approx(0.75 * many * 32 / costs.mapped_read_bytes_per_ns));
+    c.global_load_l1_hits = 2 * many;  // more than there are
+    CHECK(link(many, 0) == 0);
 }
 
 TEST_CASE("managed memory moves before the kernel, which takes its start and the longest of all") {

@@ -165,6 +165,7 @@ TEST_CASE("achieved occupancy counts the last wave of blocks") {
     CHECK(achieved_occupancy(device, fit, 32) == 1);          // one full wave
     CHECK(achieved_occupancy(device, fit, 4) == 1.0 / 8);     // one block each
     CHECK(achieved_occupancy(device, fit, 1) == 1.0 / 8);     // idle multiprocessors do not count
+    CHECK(achieved_occupancy(device, fit, 29) == 29.0 / 32);  // one of them is full
     CHECK(achieved_occupancy(device, fit, 33) == 33.0 / 40);  // one of them works alone in a second wave
     CHECK(achieved_occupancy(device, fit, 0) == 0);
     fit.theoretical = 0.5;
