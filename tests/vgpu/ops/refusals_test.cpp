@@ -163,6 +163,7 @@ TEST_CASE("refused: branches, calls and barriers without what they need") {
         {"bra %r1;", "needs a label"},
         {"brx.idx %r1, END;", "no branch table"},
         {"call nobody, ();", "nobody"},
+        {"p: .callprototype _ ();\ncall %l1, (), p;", ""},
         {"bar.arrive 1, 64;", ""},
         {"bar.arrive 1;", "needs a number of threads"},
         {"bar.sync 1;", ""},

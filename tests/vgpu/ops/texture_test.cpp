@@ -1,5 +1,6 @@
 // Texture instructions below the level of CUDA C++: descriptors and handles that no runtime would send, counters, and
 // refused forms. tests/cudart/programs/textures.cu tests the results of fetches.
+#include <cmath>
 #include <random>
 
 #include "judge/catch.hpp"
@@ -171,6 +172,17 @@ TEST_CASE("normalized coordinates beyond a texture wrap around, are mirrored or 
     auto plain = line_of(machine.upload(counting(8)));
     plain.shape = ImageShape::array;
     CHECK(run(machine, {machine.gpu->create_image(plain)}, {3.75F}).results[0] == 3);
+}
+
+TEST_CASE("a border of infinity shows where a fetch lies on it in part, and nowhere else") {
+    Machine machine(1, fetching("tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1}];"));
+    auto image = line_of(machine.upload(counting(8)));
+    image.shape = ImageShape::array;
+    image.address_mode[0] = device::AddressMode::border;
+    image.linear_filter = true;
+    image.border.fill(INFINITY);
+    const auto texture = machine.gpu->create_image(image);
+    CHECK(run(machine, {texture, texture, texture}, {7.5F, 7.75F, 0.5F}).results == std::vector<float>{7, INFINITY, 0});
 }
 
 TEST_CASE("blocks in parallel fetch what blocks in order fetch") {
