@@ -68,7 +68,6 @@ LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> exe
             total.conflicts += e.memory[s].conflicts;
             total.l1_hits += e.memory[s].l1_hits;
         }
-        if (total.requests == 0) continue;
         const std::uint32_t insn = code.stat_insns[s];
         LineUse* l = line(insn);
         if (!l) continue;

@@ -87,6 +87,9 @@ TEST_CASE("who writes what is there already disturbs nobody") {
     CHECK(overlap.thread.value().thread[0] == 16);
     CHECK(overlap.related.at(0).thread.value().thread[0] == 0);
     CHECK(first_of("shr.u32 %r1, %t, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).rule->id == shared);
+    // Each two lanes.
+    CHECK(run("shr.u32 %r1, %t, 1;\nmul.wide.u32 %l1, %r1, 4;\nadd.s64 %l1, %l1, %b;\nst.global.u32 [%l1], %t;", {1},
+              {32}) == Findings{{global, 4, 4, 1, 16}});
     CHECK(run("mov.u32 %r1, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).empty());
 }
 
@@ -264,6 +267,12 @@ TEST_CASE("a copy on the device takes the state of its source along, and the fin
     REQUIRE(d.related.size() == 2);
     CHECK(d.related[1].role == "copied");
     CHECK(d.related[1].place.code == 99);
+    CHECK(d.memory.value().address == k.a.address + 20);
+    Snippet apart("ld.global.u32 %r1, [%pb+64];\nadd.u32 %r2, %r1, 1;", "", 5);
+    apart.machine.gpu->copy(apart.b.address + 40, apart.a.address + 12, 200);
+    const auto moved = apart.diagnose().at(0);  // word 16 + t of b is word 9 + t of a
+    CHECK(moved.thread.value().thread[0] == 0);
+    CHECK(moved.memory.value().address == apart.a.address + 36);
 }
 
 TEST_CASE("checks that are switched off say nothing, and the others go on") {

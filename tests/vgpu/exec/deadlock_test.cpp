@@ -39,4 +39,23 @@ TEST_CASE("lanes that wait for one that never comes say so, each in its words") 
                Contains("in the mask 0x0001ffff but never arrives: thread (16,0,0)") &&
                    Catch::Matchers::EndsWith("| 16 threads wait at"));
     CHECK_THAT(text("bar.sync 2, 96;", 64), Contains("waits at barrier 2, which 64 of 96 threads have reached"));
+    // Lanes that wait for others of their warp are told first, though others come before them.
+    CHECK_THAT(
+        text("setp.lt.u32 %p1, %t, 32;\n@%p1 bra L;\nsetp.lt.u32 %p2, %t, 48;\n@%p2 bra M;\nbar.sync 1, 96;\n"
+             "M: bar.warp.sync 0xffffffff;\nbra done;\nL: bar.sync 2, 96;\ndone:",
+             64),
+        Contains("waits in __syncwarp() for 16 threads") && Contains("first of them thread (48,0,0)") &&
+            Catch::Matchers::EndsWith("[thread (32,0,0) of block (0,0,0)] | 32 threads wait at | 16 threads wait at"));
+    // No more than eight places are told.
+    std::string branches, barriers;
+    for (int i = 0; i < 12; ++i) {
+        const std::string number = std::to_string(i), next = std::to_string(i + 1);
+        branches += "setp.eq.u32 %p1, %t, " + number + ";\n@%p1 bra L" + number + ";\n";
+        barriers += "L" + number + ": bar.sync " + next + ", 64;\nbra done;\n";
+    }
+    std::string seven;
+    for (int i = 0; i < 7; ++i) seven += " | one thread waits at";
+    CHECK_THAT(
+        text(branches + "bra done;\n" + barriers + "done:", 12),
+        Contains("which 1 of 64 threads have reached") && Catch::Matchers::EndsWith("of block (0,0,0)]" + seven));
 }
