@@ -93,6 +93,15 @@ TEST_CASE("who writes what is there already disturbs nobody") {
     CHECK(run("mov.u32 %r1, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).empty());
 }
 
+TEST_CASE("of an instruction behind 32,767 others that access memory, a race does not tell the place") {
+    std::string others = "bra HERE; ";
+    for (int i = 0; i < 32'766; ++i) others += "ld.shared.u32 %r1, [first]; ";
+    const auto found = run(own_and_other + others + "HERE: st.shared.u32 [%r5], %t;\nld.shared.u32 %r1, [%r6];");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].other == 0);
+    CHECK(found[1] == Found{shared, 3, 2, 32, 32});
+}
+
 TEST_CASE("volatile and atomic accesses are no race among themselves") {
     const auto accesses = [](const std::string& store, const std::string& load) {
         return own_and_other + store + " [%r5], %t;\n" + load + " %r1, [%r6];";

@@ -118,7 +118,9 @@ TEST_CASE("a branch around four instructions is none for the compiler, one aroun
 
 TEST_CASE("of two branches in one line each counts once") {
     Machine m(1, vgpu::test::snippet("mov.u32 %r1, 0; mov.u32 %r4, 0;\nL: add.u32 %r4, %r4, 1;\nand.b32 %r3, %t, 1;\n"
-                                     "setp.eq.u32 %p1, %r3, 0; setp.gt.u32 %p3, %t, 9999;\n@%p3 bra F; F: @%p1 bra E;\n"
+                                     "setp.eq.u32 %p1, %r3, 0; setp.gt.u32 %p3, %t, 9999;\n@%p3 bra F;"
+                                     " xor.b32 %r1, %r1, 1; xor.b32 %r1, %r1, 2; xor.b32 %r1, %r1, 3;"
+                                     " xor.b32 %r1, %r1, 4; xor.b32 %r1, %r1, 5; F: @%p1 bra E;\n"
                                      "xor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\n"
                                      "xor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\n"
                                      "E: setp.lt.u32 %p2, %r4, 200;\n@%p2 bra L;"));
