@@ -200,6 +200,20 @@ TEST_CASE("a shape that is known again costs what its addresses cost") {
             REQUIRE(p.sectors_at(first) == there.sectors(lanes.bytes));
             const auto waves = p.wavefronts_anywhere(), right = there.wavefronts(lanes.bytes);
             if (first % 4 == 0) REQUIRE((waves.total == right.total && waves.ideal == right.ideal));
+            // Constant memory delivers one word at a time, of four bytes or as large as what a lane loads.
+            std::set<u64> words;
+            moved.each([&](unsigned, u64 a) { words.insert(a / std::max(lanes.bytes, 4u)); });
+            REQUIRE(p.words_at(first) == words.size());
+            if (first % 4 == 0) REQUIRE(p.local_sectors_anywhere() == local_sectors(there, lanes.bytes));
+            if (lanes.bytes >= 4) {
+                GranuleShape granules;
+                granules.learn(there, lanes.bytes, 2);
+                const GranuleShape& known = p.granules(2);
+                REQUIRE((known.who == granules.who && known.overlap == granules.overlap));
+                REQUIRE(std::ranges::equal(known.runs, granules.runs, [](const auto& a, const auto& b) {
+                    return a.begin == b.begin && a.count == b.count && a.who == b.who;
+                }));
+            }
             // Line numbers relative to the line of `first`.
             const auto& parts = p.lines_at(first).parts;
             REQUIRE(pairs(parts.data(), parts.data() + parts.size()) == lines_of(moved, 0 - first / 128 * 128));
