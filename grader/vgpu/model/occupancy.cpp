@@ -40,10 +40,7 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
     }
 
     const std::uint64_t most = std::max(device.shared_mem_per_block, device.shared_mem_per_block_optin);
-    if (dynamic_shared_bytes > most || function.static_shared_bytes > most) {
-        limits.allocated_shared_bytes = dynamic_shared_bytes + function.static_shared_bytes;
-        return limits;
-    }
+    if (dynamic_shared_bytes > most || function.static_shared_bytes > most) return limits;
     limits.allocated_shared_bytes =
         round_up(function.static_shared_bytes + dynamic_shared_bytes + device.reserved_shared_mem_per_block,
                  shared_granularity(device));

@@ -128,6 +128,7 @@ TEST_CASE("a warp waits for its loads, four of them at a time") {
         CHECK(cycles(alone(requests).latency_ns) == Approx(pipelined(profile.shared_latency)));
     CHECK(cycles(alone(&C::atomic_requests).latency_ns) == Approx(pipelined(profile.l2_latency)));
     CHECK(alone(&C::global_store_requests).latency_ns == 0);
+    CHECK(cycles(alone(&C::global_load_requests).latency_ns) == Approx(pipelined(profile.l1_latency)));  // no sectors
     // From DRAM if all sectors are different; from L2 and L1 if they repeat.
     device::Counters c;
     c.global_load_requests = many;
@@ -225,6 +226,8 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
     CHECK(link(many, many) == std::max(link(many, 0), link(0, many)));
     CHECK(time_of(c, {.mapped_read_sectors = many, .mapped_write_sectors = many}).dram_ns == 0);
     CHECK(time_of(c, {.mapped_read_sectors = many}).dram_ns == Approx(time_of(c).dram_ns / 2));
+    // Texture fetches go there too.
+    CHECK(time_of({}, {.mapped_read_sectors = many}).link_ns == link(many, 0));
     // Data from the host takes exactly as long as from DRAM.
     device::Counters once;
     once.global_load_requests = once.global_load_sectors = 1;
