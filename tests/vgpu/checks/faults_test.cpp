@@ -50,6 +50,8 @@ TEST_CASE("out of bounds: how far, of which memory, which thread, how many more"
         REQUIRE(d.memory);
         CHECK(d.memory->name == "cudaMalloc");
         CHECK(d.memory->bytes == 4000);
+        d = fault_of(m, "write_index", {8}, {1}, out, 1256);
+        CHECK(d.message == "writes 4 bytes, 1,024 bytes past the end of {memory}");  // in the first of eight blocks
         d = fault_of(m, "write_index", {1}, {1}, out, 1256);
         CHECK(d.message == "writes 4 bytes, 1,024 bytes past the end of {memory}");
         d = fault_of(m, "write_index", {1}, {1}, out.address - 4, 0);

@@ -77,6 +77,28 @@ TEST_CASE("a race in global memory, between blocks and inside one") {
     CHECK(of_many.related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {61, 0, 0}});
 }
 
+TEST_CASE(
+    "__syncwarp() orders the lanes of a warp, at one instruction, in tiles and in two branches; a shuffle does not") {
+    const auto meet = [](const std::string& lines) {
+        return run(
+            "mov.u32 %r5, first; add.u32 %r5, %r5, %i; xor.b32 %r6, %r5, 4; setp.lt.u32 %p1, %t, 16;\n"
+            "selp.b32 %r4, 0xffff, 0xffff0000, %p1;\nst.shared.u32 [%r5], %t;\n" +
+                lines + "\nld.shared.u32 %r1, [%r6];",
+            {1}, {32});
+    };
+    const auto in_branches = [](const std::string& line) {
+        return "@%p1 bra L;\n" + line + "\nbra M;\nL: " + line + "\nM:";
+    };
+    const std::string sync = "bar.warp.sync 0xffffffff;", shuffle = "shfl.sync.idx.b32 %r2, %t, 0, 31, 0xffffffff;";
+    for (const std::string& lines : {sync, in_branches(sync), std::string("bar.warp.sync %r4;")})
+        CHECK(meet(lines).empty());
+    for (const std::string& lines : {shuffle, in_branches(shuffle), std::string()}) {
+        const auto found = meet(lines);
+        REQUIRE(found.size() == 1);
+        CHECK((found[0].rule == warp && found[0].other == 3));
+    }
+}
+
 TEST_CASE("who writes what is there already disturbs nobody") {
     CHECK(run("mov.u32 %r1, 3;\nst.global.u32 [%b], %r1;", {3}, {64}).empty());
     CHECK_FALSE(run("mov.u32 %r1, 3;\nst.global.u32 [%b], %t;", {1}, {64}).empty());
