@@ -24,13 +24,11 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
     limits.warps = device.max_threads_per_multi_processor / device.warp_size / warps;
     limits.blocks = device.max_blocks_per_multi_processor;
 
-    // Registers are allocated per warp within a sub-partition. The limit per block assumes that a block's warps are
-    // spread evenly over all sub-partitions.
+    // Registers are allocated per warp within a sub-partition. A block may have all of a multiprocessor's.
     const std::uint64_t per_warp =
         round_up(std::uint64_t{function.registers_per_thread} * device.warp_size, register_granularity);
     limits.allocated_registers = static_cast<std::uint32_t>(per_warp * warps);
-    if (function.registers_per_thread > max_registers_per_thread(device) ||
-        per_warp * round_up(warps, sub_partitions) > device.regs_per_block) {
+    if (function.registers_per_thread > max_registers_per_thread(device)) {
         limits.registers = 0;
     } else if (per_warp == 0) {
         limits.registers = unlimited;
