@@ -103,3 +103,12 @@ TEST_CASE("what is said of an element of a local array") {
     CHECK_FALSE(found[0].memory);
     CHECK((found[0].related.size() == 1 && found[0].related[0].role == "read"));
 }
+
+TEST_CASE("an array of which one byte was written is not one that was never written") {
+    Snippet s("ld.global.u32 %r1, [%pa];\nadd.u32 %r2, %r1, 1;");
+    const std::byte first{};
+    s.machine.gpu->write(s.a.address, {&first, 1});
+    const auto found = s.diagnose();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].message == "uses an uninitialized element of {memory}");
+}

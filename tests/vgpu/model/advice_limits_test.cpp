@@ -126,6 +126,15 @@ TEST_CASE("the same data loaded again is worth a word from six times on") {
     CHECK(redundant(4 * many - 4 * many / 5).empty());
     CHECK(redundant(4 * many).empty());  // all of it was in L1 before
     CHECK(redundant(0).empty());
+    const auto times = [](std::uint64_t n) {
+        Advised a;
+        a.line().loads = {n * many, n * many, (n - 1) * many, n * many, 32.0 * many};
+        a.counters.global_load_requests = a.counters.global_load_sectors = n * many;
+        a.counters.global_load_l1_hits = (n - 1) * many;
+        return a.message(device::rules::redundant_loads);
+    };
+    CHECK_THAT(times(6), Contains("about 6 times"));
+    CHECK(times(5).empty());
 }
 
 TEST_CASE("an idle device is worth a word if the launch is long, low occupancy if the device is full") {
