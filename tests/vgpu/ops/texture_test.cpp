@@ -1,5 +1,6 @@
 // Texture instructions below the level of CUDA C++: descriptors and handles that no runtime would send, counters, and
 // refused forms. tests/cudart/programs/textures.cu tests the results of fetches.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -107,6 +108,18 @@ TEST_CASE("a fetch is one request, and its sectors are those of its lanes' texel
     for (unsigned i = 0; i < 32; ++i) CHECK(done.results[i] == static_cast<float>(i) + 0.5f);
     CHECK(done.record.counters.texture_requests == 1);
     CHECK(done.record.counters.texture_sectors == 5);
+}
+
+TEST_CASE("the bytes of the texels that are fetched are those that the launch has read") {
+    Machine machine(1, fetching(by_index));
+    const auto texels = machine.upload(counting(64));
+    const auto texture = machine.gpu->create_image(line_of(texels));
+    machine.analysis->set_exact_accesses(true);
+    auto numbers = counting(8);
+    for (float& number : numbers) number += 24;
+    run(machine, std::vector<std::uint64_t>(8, texture), numbers);
+    CHECK(std::ranges::count(machine.analysis->take_accesses(),
+                             device::MemoryAccess{texels.address + 96, 32, device::MemoryUse::read}) == 1);
 }
 
 TEST_CASE("lanes may use different textures, and lanes that are off keep their registers") {
