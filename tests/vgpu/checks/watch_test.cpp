@@ -191,6 +191,11 @@ TEST_CASE("the read-only cache may be stale for what the kernel has written") {
     CHECK(run(write + "ld.global.nc.u32 %r1, [%pa+512];").empty());
     CHECK(run(write + "ld.global.nc.u32 %r1, [%pa+128];") == Findings{{stale, 3, 1, 0, 32}});
     CHECK(run("ld.global.nc.u32 %r1, [%pa];\nst.global.u32 [%pa], %i;").empty());
+    // What was written is just behind what is read, or just before it.
+    const std::string one = "setp.eq.u32 %p1, %t, 5;\n@%p1 st.global.u32 [%a+128], %i;\nbar.sync 0;\n";
+    CHECK(run(one + "ld.global.nc.u32 %r1, [%pa];", {1}, {32}).empty());
+    CHECK(run(one + "ld.global.nc.u32 %r1, [%pa+132];", {1}, {32}).empty());
+    CHECK(run(one + "ld.global.nc.u32 %r1, [%pa+4];", {1}, {32}) == Findings{{stale, 4, 2, 31, 1}});
     const auto d = first_of(write + "ld.global.nc.u32 %r1, [%pa+128];");
     CHECK(d.message == "reads an element of {memory} through the read-only cache, though this kernel has written it");
     CHECK(d.related.at(0).role == "written by");
