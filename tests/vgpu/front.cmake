@@ -4,7 +4,7 @@ foreach(folder text ptx container model)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${folder}/*_test.cpp)
   list(APPEND test_front_sources ${sources})
 endforeach()
-list(FILTER test_front_sources EXCLUDE REGEX "/advice_test\\.cpp$")
+list(FILTER test_front_sources EXCLUDE REGEX "/(advice|clock)_test\\.cpp$")
 add_executable(test-vgpu-front ${test_front_sources})
 # The reference for occupancy is in the CUDA toolkit; without the toolkit, that comparison is omitted.
 if(EXISTS "${WG_CUDA_INCLUDE_DIR}/cuda_occupancy.h")

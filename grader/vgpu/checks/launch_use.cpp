@@ -68,7 +68,6 @@ LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> exe
             total.conflicts += e.memory[s].conflicts;
             total.l1_hits += e.memory[s].l1_hits;
         }
-        if (total.requests == 0) continue;
         const std::uint32_t insn = code.stat_insns[s];
         LineUse* l = line(insn);
         if (!l) continue;
@@ -86,8 +85,7 @@ LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> exe
         to.requests += total.requests;
         to.sectors += total.sectors_or_wavefronts;
         to.l1_hits += total.l1_hits;
-        to.ideal +=
-            total.requests * static_cast<std::uint64_t>(std::ceil(std::max(threads, 1.0) * bytes / sector_bytes));
+        to.ideal += total.requests * static_cast<std::uint64_t>(std::ceil(threads * bytes / sector_bytes));
         to.threads += static_cast<double>(total.requests) * threads;
     }
 

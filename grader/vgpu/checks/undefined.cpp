@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "vgpu/checks/watch.hpp"
 #include "vgpu/state/lanes.hpp"
@@ -86,9 +87,8 @@ void note_passed(Warp& w, const Insn& in, std::uint32_t lanes) {
     for_parameters(w, in, [&](std::byte* at, Ref place, unsigned bytes) {
         clear_undefined_parameters(w, at, bytes, lanes);
         const std::byte* source = operand<std::byte>(w, place);
-        for (std::size_t i = 0, n = all.size(); i < n; ++i)
-            if (all[i].bytes == 0 && all[i].place == source && (all[i].lanes & lanes))
-                all.push_back({at, all[i].lanes & lanes, all[i].origin, bytes});
+        for (const UndefinedRegister& r : std::vector(all))
+            if (r.bytes == 0 && r.place == source) all.push_back({at, r.lanes & lanes, r.origin, bytes});
     });
 }
 
@@ -97,9 +97,8 @@ void note_received(Warp& w, const Insn& in, std::uint32_t lanes) {
     auto& all = w.watch.undefined;
     for_parameters(w, in, [&](const std::byte* at, Ref place, unsigned bytes) {
         set_undefined(w, place, lanes, 0, {});
-        for (std::size_t i = 0, n = all.size(); i < n; ++i)
-            if (const UndefinedRegister r = all[i]; r.lies_in(at, bytes) && (r.lanes & lanes))
-                all.push_back({operand<std::byte>(w, place), r.lanes & lanes, r.origin});
+        for (const UndefinedRegister& r : std::vector(all))
+            if (r.lies_in(at, bytes)) all.push_back({operand<std::byte>(w, place), r.lanes & lanes, r.origin});
     });
 }
 
@@ -278,9 +277,8 @@ void copy_undefined_parameters(Warp& w, const std::byte* from, std::byte* to, st
                                std::uint32_t lanes) {
     auto& all = w.watch.undefined;
     clear_undefined_parameters(w, to, bytes, lanes);
-    for (std::size_t i = 0, n = all.size(); i < n; ++i)
-        if (const UndefinedRegister r = all[i]; r.lies_in(from, bytes) && (r.lanes & lanes))
-            all.push_back({to + (r.place - from), r.lanes & lanes, r.origin, r.bytes});
+    for (const UndefinedRegister& r : std::vector(all))
+        if (r.lies_in(from, bytes)) all.push_back({to + (r.place - from), r.lanes & lanes, r.origin, r.bytes});
 }
 
 void define_results(Warp& w, const Insn& in, std::uint32_t mask) {

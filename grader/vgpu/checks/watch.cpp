@@ -19,7 +19,7 @@ std::uint32_t index_of(const Warp& w, const Insn& in) {
 }
 
 const Insn* insn_of(const Code& code, std::uint32_t site) {
-    if (site >= mark::unknown_site || site >= code.stat_insns.size()) return nullptr;
+    if (site == mark::unknown_site) return nullptr;
     return &code.insns[code.stat_insns[site]];
 }
 
@@ -231,8 +231,8 @@ void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes
 void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
     Executor& e = *w.executor;
     for_active(x.mask, [&](unsigned l) {
-        // Each block has its own shared memory, so its addresses need the block.
-        const ExecutorWatch::SyncKey key{x.address[l], space == Space::Shared ? w.block->linear + 1 : 0};
+        // Each block has its own shared memory, so its addresses need the block. Those of global memory are others.
+        const ExecutorWatch::SyncKey key{x.address[l], space == Space::Shared ? w.block->linear : 0};
         const auto known = e.watch.releases.find(key);
         const std::uint32_t thread = w.index * warp_size + l;
         if (op != Op::Store && known != e.watch.releases.end()) {
@@ -260,7 +260,7 @@ void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsi
     if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes at once
         const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
         if (O != Op::Store && defined.all(offset, whole)) return;
-        if (O == Op::Store && !how.undefined && x.mask == full_mask) return defined.define(offset, whole);
+        if (O == Op::Store && !how.undefined) return defined.define(offset, whole);
     }
     for_active(x.mask, [&](unsigned l) {
         const std::uint64_t offset = x.address[l] - a.base;

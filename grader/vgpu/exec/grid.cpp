@@ -52,7 +52,7 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
 
 void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     const std::uint64_t blocks = launch_.blocks;
-    resident = std::clamp<std::uint64_t>(resident, 1, blocks);
+    resident = std::min(resident, blocks);
     std::vector<std::unique_ptr<BlockState>> slots;
     std::vector<std::unique_ptr<BlockState>> spare;
     std::uint64_t next = 0;
@@ -63,7 +63,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             if (!run_block(e, block)) {
                 // A block waits for another one, although nothing in the code shows that blocks communicate.
                 if (++turns_of_spinning > patience)
-                    resident = std::clamp<std::uint64_t>(launch_.limits.resident_blocks, 1, blocks);
+                    resident = std::min<std::uint64_t>(launch_.limits.resident_blocks, blocks);
                 return false;
             }
         } catch (Fault& fault) {
@@ -108,7 +108,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
 // earlier one, so that another order concerns only blocks that are on the device together.
 std::uint64_t Grid::block_to_start(std::uint64_t started) const {
     if (!launch_.limits.runs_backwards()) return started;
-    const std::uint64_t resident = std::max<std::uint64_t>(launch_.limits.resident_blocks, 1);
+    const std::uint64_t resident = launch_.limits.resident_blocks;
     const std::uint64_t first = started / resident * resident;
     const std::uint64_t end = std::min<std::uint64_t>(first + resident, launch_.blocks);
     return end - 1 - (started - first);

@@ -159,7 +159,6 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         for (const Split& s : w.splits)
             if (waits_for_it(s)) report_missed_collective(w, *s.waiting_insn, members, s.mask);
     const std::uint32_t running = w.frame;
-    std::byte* const unused_area = w.base[3];
     alignas(64) std::byte scratch[warp_size * 8] = {};
     w.watch.exchanged.clear();
     std::uint32_t holds = 0;  // for a predicate source: the lanes in which it is true, after negation
@@ -193,7 +192,6 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     }
     for (Split& s : w.splits)
         if (waits_for_it(s)) s.state = Split::State::Ready;
-    w.base[3] = unused_area;
     enter_frame(running);
     synchronised(kind);
 }

@@ -39,7 +39,7 @@ void subtract(std::uint64_t& count, std::uint64_t less) { count -= std::min(coun
 
 void coalesce(device::Counters& c, const LineUse& line, bool load) {
     const LineUse::Global& g = load ? line.loads : line.stores;
-    if (g.ideal == 0 || g.sectors < g.ideal) return;
+    if (g.sectors < g.ideal) return;
     subtract(load ? c.global_load_sectors : c.global_store_sectors, g.sectors - g.ideal);
 }
 
@@ -75,7 +75,7 @@ double idle_share_of_device(const Profile& profile, const device::LaunchConfig& 
 
 // How often a block loads the same data; 0 if that is unknown.
 double redundancy(const LineUse::Global& g) {
-    if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return 0;
+    if (g.sectors <= g.l1_hits) return 0;
     return number(std::min(g.ideal, g.sectors)) / number(g.sectors - g.l1_hits);
 }
 
@@ -103,7 +103,7 @@ class Adviser {
 
     void uncoalesced(const LineUse& line, bool load) {
         const LineUse::Global& g = load ? line.loads : line.stores;
-        if (g.requests == 0 || g.ideal == 0) return;
+        if (g.requests == 0) return;
         if (g.sectors < notable_ratio * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
         device::Counters better = counters_;
         coalesce(better, line, load);

@@ -31,14 +31,12 @@ inline HostCosts HostCosts::of(const device::DeviceProperties& properties) {
     HostCosts costs;
     // One PCIe generation per step: 5 on Hopper and later, 4 on Ampere and Ada, 3 on Volta and Turing, 2 or 3 before.
     // Pageable copies are limited by the host's memcpy, unless the link is slower.
-    costs.pinned_bytes_per_ns = properties.major >= 9   ? 55
-                                : properties.major == 8 ? 25
-                                : properties.major == 7 ? 12.5
-                                                        : 6;
-    costs.mapped_read_bytes_per_ns *= costs.pinned_bytes_per_ns / 55;
-    costs.mapped_write_bytes_per_ns *= costs.pinned_bytes_per_ns / 55;
+    const double fastest = costs.pinned_bytes_per_ns;
+    if (properties.major < 9) costs.pinned_bytes_per_ns = properties.major == 8 ? 25 : properties.major == 7 ? 12.5 : 6;
+    costs.mapped_read_bytes_per_ns *= costs.pinned_bytes_per_ns / fastest;
+    costs.mapped_write_bytes_per_ns *= costs.pinned_bytes_per_ns / fastest;
     costs.migration_bytes_per_ns = std::min(costs.migration_bytes_per_ns, costs.pinned_bytes_per_ns);
-    costs.pageable_bytes_per_ns = std::min(16.0, costs.pinned_bytes_per_ns * 0.6);
+    costs.pageable_bytes_per_ns = std::min(costs.pageable_bytes_per_ns, costs.pinned_bytes_per_ns * 0.6);
     if (properties.dram_bytes_per_ns > 0) costs.device_bytes_per_ns = properties.dram_bytes_per_ns;
     return costs;
 }

@@ -82,8 +82,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     time.blocks_ns = (blocks - 1) * block_start_cycles * cycle_ns;  // start_ns has the first one
     const auto busiest = [&](double known) { return known > 0 ? known : busiest_blocks / blocks; };
     const double resident = std::max(number(occupancy.blocks_per_multiprocessor), 1.0);
-    const double warps_per_block =
-        std::max(std::ceil(number(config.block.count()) / std::max(number(device.warp_size), 1.0)), 1.0);
+    const double warps_per_block = std::max(std::ceil(number(config.block.count()) / number(device.warp_size)), 1.0);
     const double warps = blocks * warps_per_block;
 
     const double instructions =
@@ -95,7 +94,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double unit_cycles =
         std::max({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
                   number(machine.products) * product_cycles,
-                  number(machine.doubles) * number(device.warp_size) / std::max(number(profile.double_units), 1.0)});
+                  number(machine.doubles) * number(device.warp_size) / profile.double_units});
     time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
     const double load_requests =

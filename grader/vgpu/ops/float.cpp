@@ -161,7 +161,7 @@ struct XorSign {
     static float apply(float a, float b) {
         const std::uint32_t sign = (std::bit_cast<std::uint32_t>(a) ^ std::bit_cast<std::uint32_t>(b)) & 0x80000000u;
         const float r = Op::apply(std::fabs(a), std::fabs(b));
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(r) | (r == r ? sign : 0u));
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(r) | sign);
     }
 };
 

@@ -194,7 +194,7 @@ void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int
     for (const GranuleShape::Run& run : shape.runs)
         for (std::uint32_t i = 0; i < run.count; ++i) {
             Mark& write = memory.writes[first + run.begin + i];
-            const bool own = write >= o.turn || (write >= o.settled && o.turns && o.turns->is_own(write));
+            const bool own = write >= o.turn || (o.turns && o.turns->is_own(write));
             const bool weaker = (write & mark::kind) == mark::plain || mark::is_block_scope(write);
             if (keep_weaker && own && write >= o.settled && weaker) continue;
             write = shape.who[run.who + i] | o.me;

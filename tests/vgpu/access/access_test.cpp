@@ -46,8 +46,8 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                          0xffffff00u, 0x00ff00ffu, 0x55555555u, 0x7fffffffu, 6u};
     for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
         for (const u32 chosen : masks) {
-            for (int shape = 0; shape < 20; ++shape) {
-                Lanes lanes{{}, shape > 16 ? any() | 1 : chosen, bytes};
+            for (int shape = 0; shape < 21; ++shape) {
+                Lanes lanes{{}, shape > 17 ? any() | 1 : chosen, bytes};
                 const u64 base = u64{0x10000} + bytes * (any() % (384 / bytes));
                 for (unsigned l = 0; l < warp_size; ++l) {
                     const unsigned element[] = {l,
@@ -66,6 +66,9 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                                                 l % 8 + l / 8 * 24,
                                                 l % 8 + l / 8 * 39,
                                                 l % 8 + (3 - l / 8) * 24,
+                                                l < 8    ? 0
+                                                : l < 16 ? 33
+                                                         : l - 16,
                                                 8 * l,
                                                 l ^ 8,
                                                 any() % 64,
@@ -197,6 +200,20 @@ TEST_CASE("a shape that is known again costs what its addresses cost") {
             REQUIRE(p.sectors_at(first) == there.sectors(lanes.bytes));
             const auto waves = p.wavefronts_anywhere(), right = there.wavefronts(lanes.bytes);
             if (first % 4 == 0) REQUIRE((waves.total == right.total && waves.ideal == right.ideal));
+            // Constant memory delivers one word at a time, of four bytes or as large as what a lane loads.
+            std::set<u64> words;
+            moved.each([&](unsigned, u64 a) { words.insert(a / std::max(lanes.bytes, 4u)); });
+            REQUIRE(p.words_at(first) == words.size());
+            if (first % 4 == 0) REQUIRE(p.local_sectors_anywhere() == local_sectors(there, lanes.bytes));
+            if (lanes.bytes >= 4) {
+                GranuleShape granules;
+                granules.learn(there, lanes.bytes, 2);
+                const GranuleShape& known = p.granules(2);
+                REQUIRE((known.who == granules.who && known.overlap == granules.overlap));
+                REQUIRE(std::ranges::equal(known.runs, granules.runs, [](const auto& a, const auto& b) {
+                    return a.begin == b.begin && a.count == b.count && a.who == b.who;
+                }));
+            }
             // Line numbers relative to the line of `first`.
             const auto& parts = p.lines_at(first).parts;
             REQUIRE(pairs(parts.data(), parts.data() + parts.size()) == lines_of(moved, 0 - first / 128 * 128));

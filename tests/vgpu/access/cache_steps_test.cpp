@@ -114,6 +114,34 @@ TEST_CASE("what L2 sees of a miss says which instruction asked, how, and for wha
     }
 }
 
+TEST_CASE("instructions beyond those that can be numbered share the last number") {
+    Block b;
+    b.stats.resize(65'536);
+    for (const std::uint32_t slot : {65'534u, 65'535u, 65'536u, 70'000u}) {
+        b.l1.misses.clear();
+        b.l1.access(0, row(128 * slot), 4, slot, Kind::Read);
+        b.l1.at_barrier();
+        REQUIRE(b.l1.misses.size() == 1);
+        CHECK(b.l1.misses[0].slot == std::min(slot, 65'535u));
+    }
+}
+
+TEST_CASE("blocks that know a shape of several lines each ask for all of them") {
+    Block first, second;
+    ShapeLines shape{{{0, 15}, {3, 1}}};
+    for (Block* b : {&first, &second, &first}) {
+        for (int i = 0; i < 2; ++i) b->l1.access(0, shape, 1280, 3, Kind::Write);
+        b->l1.at_barrier();
+    }
+    for (const Block* b : {&first, &second}) {
+        REQUIRE(b->l1.misses.size() == (b == &first ? 8 : 4));
+        for (std::size_t i = 0; i < b->l1.misses.size(); ++i) {
+            const LineRequest& m = b->l1.misses[i];
+            CHECK((m.line == (i % 2 ? 13 : 10) && m.sectors == (i % 2 ? 1 : 15) && m.slot == 3));
+        }
+    }
+}
+
 TEST_CASE("an empty L1 begins with each block, as large as it is said to be") {
     Block b(4 * 128);  // four lines: one set
     for (const std::uint64_t line : {1, 2, 3, 4}) CHECK(b.hits(Kind::Read, line) == 0);

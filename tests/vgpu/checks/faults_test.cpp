@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "support/contains.hpp"
+#include "vgpu/checks/snippet.hpp"
 #include "vgpu/machine.hpp"
 
 using namespace warpgrade;
@@ -50,6 +51,8 @@ TEST_CASE("out of bounds: how far, of which memory, which thread, how many more"
         REQUIRE(d.memory);
         CHECK(d.memory->name == "cudaMalloc");
         CHECK(d.memory->bytes == 4000);
+        d = fault_of(m, "write_index", {8}, {1}, out, 1256);
+        CHECK(d.message == "writes 4 bytes, 1,024 bytes past the end of {memory}");  // in the first of eight blocks
         d = fault_of(m, "write_index", {1}, {1}, out, 1256);
         CHECK(d.message == "writes 4 bytes, 1,024 bytes past the end of {memory}");
         d = fault_of(m, "write_index", {1}, {1}, out.address - 4, 0);
@@ -74,6 +77,16 @@ TEST_CASE("the memory that an access leaves is the one that its thread's neighbo
     const auto d = fault_of(m, "write_index", {2}, {32}, small, 0);
     CHECK(d.memory.value().bytes == 128);
     CHECK(fault_of(m, "write_index", {1}, {1}, small, far).memory.value().bytes == 256);
+}
+
+TEST_CASE("where other lanes are now counts more than where the instruction was before") {
+    vgpu::test::Snippet s(
+        "mov.u32 %r4, 0; mov.u64 %l1, %pa;\nL: st.global.u32 [%l1], %t;\nadd.u32 %r4, %r4, 1;\n"
+        "setp.eq.u32 %p1, %r4, 2;\n@%p1 bra DONE;\nmov.u64 %l1, %pb;\nsetp.eq.u32 %p2, %t, 31;\n"
+        "@%p2 add.s64 %l1, %l1, 1024;\nbra L;\nDONE:");
+    const auto d = s.diagnose().at(0);
+    CHECK(d.message == "writes 4 bytes, 124 bytes past the end of {memory}");
+    CHECK(d.thread == device::ThreadPlace{{31, 0, 0}, {0, 0, 0}});
 }
 
 TEST_CASE("a variable of the module is known by its name") {

@@ -184,6 +184,30 @@ TEST_CASE("threads that pass a barrier or a call by, and exit") {
     });
 }
 
+TEST_CASE("lanes of one warp at two barriers: wrong if one of them is for whole warps") {
+    const auto count = [](const std::string& one, const std::string& other) {
+        vgpu::test::Snippet s("setp.ge.u32 %p1, %t, 16;\n@%p1 bra HIGH;\n" + one +
+                              " 1, 32;\nbra DONE;\nHIGH: " + other + " 1, 32;\nDONE:");
+        return of_synccheck(s.diagnose()).size();
+    };
+    CHECK(count("bar.sync", "bar.sync") == 1);
+    CHECK(count("bar.sync", "barrier.sync") == 1);
+    CHECK(count("barrier.sync", "bar.sync") == 1);
+    CHECK(count("barrier.sync", "barrier.sync") == 0);
+}
+
+TEST_CASE("threads that leave a loop right behind its barrier have passed that of the next round by") {
+    vgpu::test::Snippet s(
+        "setp.lt.u32 %p1, %t, 32; mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 3;\nbar.sync 0;\n"
+        "@%p1 exit;\n@%p2 bra L;");
+    const auto found = of_synccheck(s.diagnose({1}, {64}));
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].message, Contains("but 32 threads of the block skipped it and have left the kernel"));
+    CHECK(found[0].place.line == 3);
+    REQUIRE(found[0].related.size() == 1);
+    CHECK(found[0].related[0].place.line == 2);
+}
+
 // Threads below `until` go past the barrier to what comes after it; those from there to 31 leave at once.
 TEST_CASE("where some lanes have been is not said of those that they meet") {
     const auto count = [](const std::string& until) {

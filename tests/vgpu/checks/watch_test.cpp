@@ -77,6 +77,28 @@ TEST_CASE("a race in global memory, between blocks and inside one") {
     CHECK(of_many.related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {61, 0, 0}});
 }
 
+TEST_CASE(
+    "__syncwarp() orders the lanes of a warp, at one instruction, in tiles and in two branches; a shuffle does not") {
+    const auto meet = [](const std::string& lines) {
+        return run(
+            "mov.u32 %r5, first; add.u32 %r5, %r5, %i; xor.b32 %r6, %r5, 4; setp.lt.u32 %p1, %t, 16;\n"
+            "selp.b32 %r4, 0xffff, 0xffff0000, %p1;\nst.shared.u32 [%r5], %t;\n" +
+                lines + "\nld.shared.u32 %r1, [%r6];",
+            {1}, {32});
+    };
+    const auto in_branches = [](const std::string& line) {
+        return "@%p1 bra L;\n" + line + "\nbra M;\nL: " + line + "\nM:";
+    };
+    const std::string sync = "bar.warp.sync 0xffffffff;", shuffle = "shfl.sync.idx.b32 %r2, %t, 0, 31, 0xffffffff;";
+    for (const std::string& lines : {sync, in_branches(sync), std::string("bar.warp.sync %r4;")})
+        CHECK(meet(lines).empty());
+    for (const std::string& lines : {shuffle, in_branches(shuffle), std::string()}) {
+        const auto found = meet(lines);
+        REQUIRE(found.size() == 1);
+        CHECK((found[0].rule == warp && found[0].other == 3));
+    }
+}
+
 TEST_CASE("who writes what is there already disturbs nobody") {
     CHECK(run("mov.u32 %r1, 3;\nst.global.u32 [%b], %r1;", {3}, {64}).empty());
     CHECK_FALSE(run("mov.u32 %r1, 3;\nst.global.u32 [%b], %t;", {1}, {64}).empty());
@@ -87,7 +109,19 @@ TEST_CASE("who writes what is there already disturbs nobody") {
     CHECK(overlap.thread.value().thread[0] == 16);
     CHECK(overlap.related.at(0).thread.value().thread[0] == 0);
     CHECK(first_of("shr.u32 %r1, %t, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).rule->id == shared);
+    // Each two lanes.
+    CHECK(run("shr.u32 %r1, %t, 1;\nmul.wide.u32 %l1, %r1, 4;\nadd.s64 %l1, %l1, %b;\nst.global.u32 [%l1], %t;", {1},
+              {32}) == Findings{{global, 4, 4, 1, 16}});
     CHECK(run("mov.u32 %r1, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).empty());
+}
+
+TEST_CASE("of an instruction behind 32,767 others that access memory, a race does not tell the place") {
+    std::string others = "bra HERE; ";
+    for (int i = 0; i < 32'766; ++i) others += "ld.shared.u32 %r1, [first]; ";
+    const auto found = run(own_and_other + others + "HERE: st.shared.u32 [%r5], %t;\nld.shared.u32 %r1, [%r6];");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].other == 0);
+    CHECK(found[1] == Found{shared, 3, 2, 32, 32});
 }
 
 TEST_CASE("volatile and atomic accesses are no race among themselves") {
@@ -157,6 +191,11 @@ TEST_CASE("the read-only cache may be stale for what the kernel has written") {
     CHECK(run(write + "ld.global.nc.u32 %r1, [%pa+512];").empty());
     CHECK(run(write + "ld.global.nc.u32 %r1, [%pa+128];") == Findings{{stale, 3, 1, 0, 32}});
     CHECK(run("ld.global.nc.u32 %r1, [%pa];\nst.global.u32 [%pa], %i;").empty());
+    // What was written is just behind what is read, or just before it.
+    const std::string one = "setp.eq.u32 %p1, %t, 5;\n@%p1 st.global.u32 [%a+128], %i;\nbar.sync 0;\n";
+    CHECK(run(one + "ld.global.nc.u32 %r1, [%pa];", {1}, {32}).empty());
+    CHECK(run(one + "ld.global.nc.u32 %r1, [%pa+132];", {1}, {32}).empty());
+    CHECK(run(one + "ld.global.nc.u32 %r1, [%pa+4];", {1}, {32}) == Findings{{stale, 4, 2, 31, 1}});
     const auto d = first_of(write + "ld.global.nc.u32 %r1, [%pa+128];");
     CHECK(d.message == "reads an element of {memory} through the read-only cache, though this kernel has written it");
     CHECK(d.related.at(0).role == "written by");
@@ -193,6 +232,10 @@ TEST_CASE("a fence and a flag order what one block writes before what another on
             .empty());
     CHECK(run(handed_over("", "st.volatile.global.u32 [%b], 1;\nmembar.gl;"), {2}, {1}) ==
           Findings{{global, 12, 4, 0, 1}});
+    // A plain read of the flag does not show its value in order.
+    auto plain = handed_over("membar.gl;", "st.volatile.global.u32 [%b], 1;");
+    plain.replace(plain.find("ld.volatile"), 11, "ld");
+    CHECK(run(plain, {2}, {1}) == Findings{{global, 8, 6, 0, 1}, {global, 11, 4, 0, 1}});
 }
 
 TEST_CASE("a flag in shared memory orders warps of one block") {
@@ -205,8 +248,22 @@ TEST_CASE("a flag in shared memory orders warps of one block") {
                "ld.shared.u32 %r3, [second];\nDONE:";
     };
     CHECK(run(lines("membar.cta;")).empty());
-    // Without any fence, nothing is ordered.
+    // Without any fence, or one of the warp that waits, nothing is ordered.
     CHECK(run(lines("")) == Findings{{shared, 12, 5, 32, 32}});
+    auto theirs = lines("");
+    theirs.replace(theirs.find("WAIT:"), 5, "WAIT: membar.cta;");
+    CHECK(run(theirs) == Findings{{shared, 12, 5, 32, 32}});
+    // A flag that the thread has set itself says nothing of others.
+    const auto flags = [](const std::string& whose) {
+        return "mov.u32 %r5, first; add.u32 %r5, %r5, %i; mov.u32 %r6, second; add.u32 %r6, %r6, %i;\n"
+               "st.shared.u32 [%r6], %t;\nmembar.cta;\nst.volatile.shared.u32 [%r5], 1;\n"
+               "xor.b32 %r4, %r5, " +
+               whose +
+               ";\nld.volatile.shared.u32 %r1, [%r4];\nxor.b32 %r6, %r6, 4;\n"
+               "ld.shared.u32 %r2, [%r6];";
+    };
+    CHECK(run(flags("0"), {1}, {32}) == Findings{{warp, 8, 2, 0, 32}});
+    CHECK(run(flags("4"), {1}, {32}).empty());
 }
 
 TEST_CASE("an atomic of undefined memory is a use, and defines it") {
@@ -246,6 +303,12 @@ TEST_CASE("a copy on the device takes the state of its source along, and the fin
     REQUIRE(d.related.size() == 2);
     CHECK(d.related[1].role == "copied");
     CHECK(d.related[1].place.code == 99);
+    CHECK(d.memory.value().address == k.a.address + 20);
+    Snippet apart("ld.global.u32 %r1, [%pb+64];\nadd.u32 %r2, %r1, 1;", "", 5);
+    apart.machine.gpu->copy(apart.b.address + 40, apart.a.address + 12, 200);
+    const auto moved = apart.diagnose().at(0);  // word 16 + t of b is word 9 + t of a
+    CHECK(moved.thread.value().thread[0] == 0);
+    CHECK(moved.memory.value().address == apart.a.address + 36);
 }
 
 TEST_CASE("checks that are switched off say nothing, and the others go on") {

@@ -200,3 +200,12 @@ TEST_CASE("groups of a warp meet in two branches each, also where one takes the 
         CHECK(found[32 + t] == (from % 2 ? from + 100 : from));
     }
 }
+
+TEST_CASE("tiles that shuffle at the same instruction see each other's lanes") {
+    vgpu::test::Snippet s(
+        "setp.lt.u32 %p1, %t, 16;\nselp.b32 %r4, 0xffff, 0xffff0000, %p1;\nxor.b32 %r5, %t, 16;\nmad.lo.u32 %r1, %t, "
+        "3, "
+        "5;\nshfl.sync.idx.b32 %r2, %r1, %r5, 31, %r4;\nst.global.u32 [%pb], %r2;");
+    CHECK(s.run().empty());
+    for (unsigned t = 0; t < 32; ++t) CHECK(s.result()[t] == (t ^ 16) * 3 + 5);
+}

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "support/contains.hpp"
-#include "vgpu/machine.hpp"
+#include "vgpu/checks/snippet.hpp"
 
 using namespace warpgrade;
 using device::Order;
@@ -52,6 +52,25 @@ void check_any_order(const std::function<std::vector<int>(Machine&)>& run) {
 }
 
 }  // namespace
+
+TEST_CASE("ahead of others runs the last block, whole, while they take steps") {
+    const auto seen = [](Order order) {
+        Machine m(
+            1,
+            vgpu::test::snippet("mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 10;\n@%p1 bra L;\n"
+                                "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra FIRST;\n"
+                                "ld.global.u32 %r3, [%a];\nmul.wide.u32 %l1, %r2, 4;\nadd.s64 %l1, %l1, %b;\n"
+                                "st.global.u32 [%l1], %r3;\nbra DONE;\nFIRST: st.global.u32 [%a], 1;\nDONE:"),
+            100'000, "h100", device::parse_checks("none"), order);
+        const auto a = m.upload(ints(1)), b = m.upload(ints(3, 7));
+        m.launch("k", {3}, {32}, a, b);
+        return m.download(b);
+    };
+    CHECK(seen(Order::forward) == std::vector<int>{7, 1, 1});
+    CHECK(seen(Order::interleaved) == std::vector<int>{7, 1, 1});
+    CHECK(seen(Order::ahead) == std::vector<int>{7, 1, 0});
+    CHECK(seen(Order::reverse) == std::vector<int>{7, 0, 0});
+}
 
 TEST_CASE("a missing barrier shows where the later warp runs first") {
     for_both([](const std::string& ptx) {

@@ -122,6 +122,8 @@ TEST_CASE("a wait that never ends is stopped by the budget, and says where") {
     const auto flag = m.upload(ints(1)), out = m.upload(ints(1));
     auto text = message_of([&] { m.launch("plain_spin", {2}, {64}, flag, out); }, device::error::launch_timeout);
     CHECK_THAT(text, Contains("has executed 3,000,000 warp instructions") && Contains("scheduling.cu:"));
+    text = message_of([&] { m.launch("plain_spin", {1}, {64}, flag, out); }, device::error::launch_timeout);
+    CHECK_THAT(text, Contains("has executed 3,000,000 warp instructions") && !Contains("had not started"));
     text =
         message_of([&] { m.launch("waits_for_absent_blocks", {5000}, {1024}, flag); }, device::error::launch_timeout);
     CHECK_THAT(text, Contains("4,992 of 5,000 blocks had not started, because no more than 8 fit ") &&
@@ -247,5 +249,5 @@ TEST_CASE("clocks go on, traps end the kernel") {
     m.launch("clocks", {1}, {32}, out);
     CHECK(m.download(out) == std::vector<long long>(32, 3));
     CHECK_THAT(message_of([&] { m.launch("trap_some", {1}, {64}, 40); }, device::error::launch_failure),
-               Contains("trap") && Contains("thread (40,0,0)"));
+               Contains("executes a trap [thread (40,0,0)"));
 }

@@ -60,6 +60,33 @@ again:
     @%more bra again;
 done:
     ret;
+}
+.visible .entry divides(.param .u32 period, .param .u32 rounds) {
+    .reg .b32 %b, %p, %r, %i;
+    .reg .f32 %x;
+    .reg .pred %cheap, %more;
+    ld.param.u32 %p, [period];
+    ld.param.u32 %r, [rounds];
+    mov.u32 %b, %ctaid.x;
+    sub.u32 %p, %p, 1;
+    and.b32 %b, %b, %p;
+    setp.ne.u32 %cheap, %b, 0;
+    mov.u32 %i, 0;
+    mov.f32 %x, 0f3F800000;
+    @%cheap bra multiply;
+divide:
+    div.rn.f32 %x, %x, %x;
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %more, %i, %r;
+    @%more bra divide;
+    bra done;
+multiply:
+    mul.rn.f32 %x, %x, %x;
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %more, %i, %r;
+    @%more bra multiply;
+done:
+    ret;
 })";
 
 struct Times {
@@ -85,6 +112,13 @@ TEST_CASE("a crowd of idle blocks does not make the one faster that does all") {
         CHECK(t.crowd_ns < 1.5 * t.alone_ns);
         CHECK(3 * t.even_ns < t.crowd_ns);
     }
+}
+
+TEST_CASE("a block whose instructions are expensive has more to do than others with as many") {
+    Machine m(1, kernels, 200'000'000, "h100:4", {false, false, false, false});
+    const auto time = [&](std::uint32_t blocks) { return m.launch("divides", {blocks}, {256}, 4, 2048).duration_ns; };
+    CHECK(time(4) > 0.9 * time(1));
+    CHECK(time(4) < 1.5 * time(1));
 }
 
 TEST_CASE("which block is longest does not depend on the number of host threads") {

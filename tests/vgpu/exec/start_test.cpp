@@ -267,29 +267,6 @@ TEST_CASE("how deep functions may call is what their variables leave of the stac
     CHECK_THAT(deepest("1008", 32768), Contains("at depth 33, with 32,768 bytes"));
 }
 
-TEST_CASE("lanes that wait for one that never comes say so, each in its words") {
-    const auto text = [](const std::string& lines, u32 threads) {
-        Machine m(1, kernel(lines, 1), 1'000'000, "h100", no_checks);
-        const auto out = m.upload(std::vector<u32>(threads));
-        m.may_be_wrong = true;
-        auto message = message_of([&] { m.launch("k", {1}, {threads}, out); }, device::error::launch_timeout);
-        const auto found = m.analysis->take_diagnostics();
-        for (const auto& d : found)
-            for (const auto& other : d.related) message += " | " + other.role;
-        return message;
-    };
-    const std::string two = "setp.eq.u32 %p1, %n, 0;\n@%p1 bra L;\nbar.sync 1, 64;\nbra done;\nL:\n";
-    CHECK_THAT(text(two + "bar.warp.sync 3;\ndone:", 2),
-               Contains("waits in __syncwarp() for 1 thread of its warp that is in the mask 0x00000003 but never "
-                        "arrives: thread (1,0,0)") &&
-                   Contains("| one thread waits at"));
-    CHECK_THAT(text(two + "bar.warp.sync 7;\ndone:", 3),
-               Contains("for 2 threads of its warp that are in the mask 0x00000007 but never arrive, the first of them "
-                        "thread (1,0,0)") &&
-                   Contains("| 2 threads wait at"));
-    CHECK_THAT(text("bar.sync 2, 96;", 64), Contains("waits at barrier 2, which 64 of 96 threads have reached"));
-}
-
 TEST_CASE("printf that is declared in another way than CUDA's is given nothing that it did not pass") {
     const auto run = [](const std::string& declared, const std::string& call) {
         Machine m(1,

@@ -1,6 +1,8 @@
 // The thresholds of each kind of advice: what just deserves advice, and what just does not.
 #include "vgpu/model/advice.hpp"
 
+#include <algorithm>
+
 #include "support/contains.hpp"
 
 using namespace warpgrade;
@@ -124,6 +126,15 @@ TEST_CASE("the same data loaded again is worth a word from six times on") {
     CHECK(redundant(4 * many - 4 * many / 5).empty());
     CHECK(redundant(4 * many).empty());  // all of it was in L1 before
     CHECK(redundant(0).empty());
+    const auto times = [](std::uint64_t n) {
+        Advised a;
+        a.line().loads = {n * many, n * many, (n - 1) * many, n * many, 32.0 * many};
+        a.counters.global_load_requests = a.counters.global_load_sectors = n * many;
+        a.counters.global_load_l1_hits = (n - 1) * many;
+        return a.message(device::rules::redundant_loads);
+    };
+    CHECK_THAT(times(6), Contains("about 6 times"));
+    CHECK(times(5).empty());
 }
 
 TEST_CASE("an idle device is worth a word if the launch is long, low occupancy if the device is full") {
@@ -219,4 +230,72 @@ TEST_CASE("launches of fewer than 64 warps are not about speed, those of any par
     CHECK_FALSE(advised(31, 40));
     CHECK(advised(2, 1024));
     CHECK_FALSE(advised(1, 1024));
+}
+
+TEST_CASE("advice is given from its share of the time on: a twentieth, or a tenth where the remedy is a guess") {
+    // More instructions beside the waste make its share smaller.
+    const auto check = [](Advised a, const device::Counters& better, const device::Rule& rule, double least) {
+        const Profile profile = find_profile(a.profile);
+        bool given = false, withheld = false;
+        for (a.counters.inst_executed = 2 * many; a.counters.inst_executed < 4000 * many;
+             a.counters.inst_executed += a.counters.inst_executed / 20) {
+            device::Counters less = better;
+            less.inst_executed = a.counters.inst_executed - std::min(a.counters.inst_executed, better.inst_executed);
+            const auto ns = [&](const device::Counters& c) {
+                return model_kernel(profile, a.config, c, a.occupancy).total_ns() - 1200;
+            };
+            const double part = (ns(a.counters) - ns(less)) / ns(a.counters);
+            CAPTURE(a.counters.inst_executed, part);
+            CHECK(a.message(rule).empty() == (part < least));
+            (part < least ? withheld : given) = true;
+        }
+        CHECK((given && withheld));
+    };
+    Advised rows;
+    rows.line().loads = {many, 32 * many, 0, 4 * many, 32.0 * many};
+    rows.counters.global_load_requests = many, rows.counters.global_load_sectors = 32 * many;
+    device::Counters better = rows.counters;
+    better.global_load_sectors = 4 * many;
+    check(rows, better, device::rules::uncoalesced, 0.05);
+
+    Advised again;
+    again.line().loads = {8 * many, 32 * many, 28 * many, 32 * many, 256.0 * many};
+    again.counters.global_load_requests = 8 * many, again.counters.global_load_sectors = 32 * many;
+    better = again.counters;
+    better.global_load_requests = many, better.global_load_sectors = 4 * many;
+    better.shared_load_requests = better.shared_load_wavefronts = 8 * many;
+    check(again, better, device::rules::redundant_loads, 0.10);
+
+    Advised apart;
+    apart.line().branches = 10, apart.line().divergent = 5, apart.line().slots = 40.0 * many;
+    apart.line().idle = 20.0 * many;
+    better = {};
+    better.inst_executed = 20 * many;
+    check(apart, better, device::rules::divergence, 0.10);
+}
+
+TEST_CASE("what saves less than a tenth of a microsecond, or a hundredth of the time, is not worth saying") {
+    Advised a;
+    a.profile = "h100:1", a.config.grid = {64, 1, 1}, a.config.block = {32, 1, 1};
+    a.occupancy.blocks_per_multiprocessor = 32;
+    a.line().loads = {10, 40, 0, 40, 320};
+    a.counters.global_load_requests = 10, a.counters.global_load_sectors = 40;
+    const auto weight = [&] { return a.found().empty() ? 0 : a.found()[0].weight; };
+    while (a.found().empty()) {
+        REQUIRE(a.counters.global_load_sectors < 1'000'000);
+        a.line().loads.sectors = a.counters.global_load_sectors += 1;
+    }
+    CHECK(weight() >= 100);
+    CHECK(weight() < 120);
+
+    // Conflicts are told even if other waits hide what they cost, but then without their share.
+    Advised hidden;
+    hidden.line().shared_loads = {many, 2 * many, many};
+    hidden.counters.shared_load_wavefronts = 2 * many;
+    CHECK_THAT(hidden.message(device::rules::bank_conflicts), Contains(" % of the kernel's time)"));
+    hidden.line().shared_loads = {10, 20, 10}, hidden.counters.shared_load_wavefronts = 20;
+    CHECK_FALSE(hidden.found().empty());
+    hidden.line().shared_loads = {many, 2 * many, many}, hidden.counters.shared_load_wavefronts = 2 * many;
+    hidden.counters.inst_executed = 1000 * many;
+    CHECK_THAT(hidden.message(device::rules::bank_conflicts), !Contains(" % of the kernel's time)"));
 }

@@ -116,6 +116,56 @@ TEST_CASE("a branch around four instructions is none for the compiler, one aroun
     CHECK(found(5) == std::vector<std::string>{"advice/divergence"});
 }
 
+TEST_CASE("of two branches in one line each counts once") {
+    Machine m(1, vgpu::test::snippet("mov.u32 %r1, 0; mov.u32 %r4, 0;\nL: add.u32 %r4, %r4, 1;\nand.b32 %r3, %t, 1;\n"
+                                     "setp.eq.u32 %p1, %r3, 0; setp.gt.u32 %p3, %t, 9999;\n@%p3 bra F;"
+                                     " xor.b32 %r1, %r1, 1; xor.b32 %r1, %r1, 2; xor.b32 %r1, %r1, 3;"
+                                     " xor.b32 %r1, %r1, 4; xor.b32 %r1, %r1, 5; F: @%p1 bra E;\n"
+                                     "xor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\n"
+                                     "xor.b32 %r1, %r1, %t;\nxor.b32 %r1, %r1, %t;\n"
+                                     "E: setp.lt.u32 %p2, %r4, 200;\n@%p2 bra L;"));
+    const auto unused = m.upload(floats(1));
+    const auto found = only_advice(m.diagnose("k", {264}, {256}, unused, unused));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].place.line == 5);
+    CHECK_THAT(found[0].message, Contains("diverge here in 50 % of all cases, and 16 of 32 are idle"));
+}
+
+TEST_CASE("a jump by a table parts a warp as a branch does") {
+    Machine m(1, vgpu::test::snippet("ts: .branchtargets A, B; mov.u32 %r1, 0; mov.u32 %r4, 0;\n"
+                                     "L: add.u32 %r4, %r4, 1;\nand.b32 %r3, %t, 1;\nbrx.idx %r3, ts;\n"
+                                     "A: xor.b32 %r1, %r1, 1; xor.b32 %r1, %r1, 2; xor.b32 %r1, %r1, 3; bra E;\n"
+                                     "B: xor.b32 %r1, %r1, 4; xor.b32 %r1, %r1, 5; xor.b32 %r1, %r1, 6;\n"
+                                     "E: setp.lt.u32 %p2, %r4, 200;\n@%p2 bra L;"));
+    const auto unused = m.upload(floats(1));
+    const auto found = only_advice(m.diagnose("k", {264}, {256}, unused, unused));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].place.line == 4);
+    CHECK_THAT(found[0].message, Contains("diverge here in 100 % of all cases, and 16 of 32 are idle"));
+}
+
+TEST_CASE("requests of a part of a warp are held against what that part needs") {
+    Machine m(1, vgpu::test::snippet("and.b32 %r1, %t, 1; setp.eq.u32 %p1, %r1, 0; mul.wide.u32 %l1, %t, 128;\n"
+                                     "add.s64 %l1, %l1, %a;\n@%p1 bra DONE;\nld.global.u32 %r2, [%l1];\n"
+                                     "ld.global.v2.u32 {%r2, %r3}, [%l1+32];\nDONE:"));
+    const auto in = m.upload(floats(256 * 32 + 16));
+    std::map<std::uint32_t, std::string> messages;
+    for (const auto& one : only_advice(m.diagnose("k", {2048}, {256}, in, in))) messages[one.place.line] += one.message;
+    CHECK_THAT(messages[4], Contains("each request of 16 threads reads 16 sectors of 32 bytes where 2 would do"));
+    CHECK_THAT(messages[5], Contains("each request of 16 threads reads 16 sectors of 32 bytes where 4 would do"));
+}
+
+TEST_CASE("what is said of a kernel stands at its first line") {
+    Machine m(1,
+              ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r;\n.reg .pred %p;\n"
+              ".loc 1 5 0\nmov.u32 %r, 0;\nL:\n.loc 1 6 0\nadd.u32 %r, %r, 1;\nsetp.lt.u32 %p, %r, 4000;\n"
+              "@%p bra L;\nret;\n}\n.file 1 \"k.cu\"\n");
+    const auto found = m.diagnose("k", {3}, {1024});
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].place.line == 5);
+    CHECK_THAT(found[0].message, Contains("the grid has 3 blocks, the device 4 multiprocessors: 1 of them have"));
+}
+
 TEST_CASE("low occupancy names its limit") {
     Machine m = advice();
     const auto data = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));

@@ -128,6 +128,7 @@ TEST_CASE("a warp waits for its loads, four of them at a time") {
         CHECK(cycles(alone(requests).latency_ns) == Approx(pipelined(profile.shared_latency)));
     CHECK(cycles(alone(&C::atomic_requests).latency_ns) == Approx(pipelined(profile.l2_latency)));
     CHECK(alone(&C::global_store_requests).latency_ns == 0);
+    CHECK(cycles(alone(&C::global_load_requests).latency_ns) == Approx(pipelined(profile.l1_latency)));  // no sectors
     // From DRAM if all sectors are different; from L2 and L1 if they repeat.
     device::Counters c;
     c.global_load_requests = many;
@@ -206,6 +207,10 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
     // Twice its capacity, and twice as much requested beyond L1: half of the repeated sectors are gone, and a quarter
     // of those count.
     CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + 2 * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
+    // Stores and atomics are repeated as well.
+    c.global_load_sectors /= 2, c.global_store_sectors = 3 * c.global_load_sectors / 8;
+    c.atomic_sectors = 2 * c.global_load_sectors / 8;
+    CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + (3 + 2) * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
 }
 
 TEST_CASE("mapped memory takes the link in both directions at once, and is not the device's") {
@@ -221,6 +226,8 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
     CHECK(link(many, many) == std::max(link(many, 0), link(0, many)));
     CHECK(time_of(c, {.mapped_read_sectors = many, .mapped_write_sectors = many}).dram_ns == 0);
     CHECK(time_of(c, {.mapped_read_sectors = many}).dram_ns == Approx(time_of(c).dram_ns / 2));
+    // Texture fetches go there too.
+    CHECK(time_of({}, {.mapped_read_sectors = many}).link_ns == link(many, 0));
     // Data from the host takes exactly as long as from DRAM.
     device::Counters once;
     once.global_load_requests = once.global_load_sectors = 1;
@@ -228,6 +235,8 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
     // L1 serves what it holds.
     c.global_load_l1_hits = many / 4;
     CHECK(link(many, 0) == Approx(0.75 * many * 32 / costs.mapped_read_bytes_per_ns));
+    c.global_load_l1_hits = 2 * many;  // more than there are
+    CHECK(link(many, 0) == 0);
 }
 
 TEST_CASE("managed memory moves before the kernel, which takes its start and the longest of all") {
@@ -237,6 +246,7 @@ TEST_CASE("managed memory moves before the kernel, which takes its start and the
     const KernelTime moved = time_of({}, {.migrated_bytes = 1 << 20});
     CHECK(moved.migration_ns == Approx(costs.migration_latency_ns + (1 << 20) / costs.migration_bytes_per_ns));
     CHECK(moved.total_ns() == Approx(1200 + moved.migration_ns));
+    CHECK(time_of({}, {.migrated_bytes = 1}).migration_ns >= costs.migration_latency_ns);
     KernelTime time;
     time.start_ns = 1, time.issue_ns = 2, time.l1_ns = 4, time.l2_ns = 5, time.dram_ns = 6, time.link_ns = 10;
     time.latency_ns = 0;

@@ -63,6 +63,17 @@ TEST_CASE("the largest block that a kernel's registers allow is as an H100 says"
     CHECK(max_block_threads(device, kernel(~0u, 0)) == 0);
 }
 
+TEST_CASE("a thread has no more registers than its architecture has names for, however many are free") {
+    const auto most = [](const char* name, std::uint32_t registers) {
+        return occupancy(find_profile(name).properties, kernel(registers, 0), 32, 0);
+    };
+    CHECK(most("h100", 256).blocks_per_multiprocessor == 8);
+    CHECK(most("h100", 257).blocks_per_multiprocessor == 0);
+    CHECK(most("h100", 257).limiter == "registers");
+    CHECK(most("k2200", 255).blocks_per_multiprocessor == 8);
+    CHECK(most("k2200", 256).blocks_per_multiprocessor == 0);
+}
+
 #ifdef WG_HAS_CUDA_OCCUPANCY
 TEST_CASE("occupancy agrees with cuda_occupancy.h") {
     for (const std::string& name : profile_names()) {
@@ -154,6 +165,7 @@ TEST_CASE("achieved occupancy counts the last wave of blocks") {
     CHECK(achieved_occupancy(device, fit, 32) == 1);          // one full wave
     CHECK(achieved_occupancy(device, fit, 4) == 1.0 / 8);     // one block each
     CHECK(achieved_occupancy(device, fit, 1) == 1.0 / 8);     // idle multiprocessors do not count
+    CHECK(achieved_occupancy(device, fit, 29) == 29.0 / 32);  // one of them is full
     CHECK(achieved_occupancy(device, fit, 33) == 33.0 / 40);  // one of them works alone in a second wave
     CHECK(achieved_occupancy(device, fit, 0) == 0);
     fit.theoretical = 0.5;

@@ -84,6 +84,30 @@ TEST_CASE("a kernel gets what the earlier ones leave of a resource") {
     }
 }
 
+TEST_CASE("a kernel that gets less only from some time on has done a part before") {
+    Timeline timeline = with_streams(2);
+    timeline.kernel(1, 100, 0.1);
+    timeline.kernel(1, 300, 0.1, needs(Resource::dram, 240));
+    // 100 at full speed, then the rest at a quarter of it.
+    CHECK(timeline.kernel(2, 150, 0.1, needs(Resource::dram, 120)).end_ns == Approx(300));
+}
+
+TEST_CASE("a kernel fits before work that begins later, though it could fill the device more than once") {
+    Timeline timeline = with_streams(2);
+    timeline.wait(1, 100);
+    CHECK(timeline.kernel(1, 100, 1).start_ns == 100);
+    CHECK(timeline.kernel(2, 50, 3).start_ns == 0);
+    CHECK(timeline.kernel(2, 50, 3).start_ns == 50);
+    CHECK(timeline.kernel(2, 50, 3).start_ns == 200);
+}
+
+TEST_CASE("work that takes no time needs no room") {
+    Timeline timeline = with_streams(2);
+    timeline.kernel(1, 100, 1);
+    const Interval when = timeline.kernel(2, 0, 1);
+    CHECK((when.start_ns == 0 && when.end_ns == 0));
+}
+
 TEST_CASE("kernels that need different resources, or little, run side by side") {
     Timeline timeline = with_streams(10);
     CHECK(timeline.kernel(1, 100, 0.1, needs(Resource::issue, 100)).end_ns == 100);

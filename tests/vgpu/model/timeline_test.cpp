@@ -1,6 +1,9 @@
 #include "vgpu/model/timeline.hpp"
 
+#include <stdexcept>
+
 #include "support/approx.hpp"
+#include "vgpu/model/profile.hpp"
 
 using namespace warpgrade::device;
 using namespace warpgrade::vgpu;
@@ -78,6 +81,7 @@ TEST_CASE("the work of a destroyed stream still counts") {
     timeline.add_stream(1, true);
     timeline.kernel(1, 100, 1);
     timeline.remove_stream(1);
+    CHECK_THROWS_AS(timeline.kernel(1, 10, 1), std::out_of_range);
     CHECK(timeline.kernel(0, 10, 1).start_ns == 100);
     timeline.add_stream(2, false);
     timeline.kernel(2, 500, 1);
@@ -230,6 +234,32 @@ TEST_CASE("what each kind of transfer costs: its issue, its latency and its byte
     CHECK(timeline.host_ns() == before + 6);
     CHECK(timeline.kernel(0, 100, 1).start_ns == before + 11);
     CHECK(timeline.host_ns() == before + 11);
+}
+
+TEST_CASE("what an H100 costs its host, and slower links the others") {
+    const HostCosts h100 = HostCosts::of(find_profile("h100").properties);
+    CHECK((h100.launch_issue_ns == 2900 && h100.copy_issue_ns == 1000 && h100.query_ns == 260 && h100.wake_ns == 2500));
+    CHECK((h100.link_latency_ns == 2200 && h100.device_copy_latency_ns == 3900 && h100.fill_latency_ns == 1500));
+    CHECK((h100.pinned_bytes_per_ns == 55 && h100.pageable_bytes_per_ns == 16));
+    CHECK((h100.mapped_read_bytes_per_ns == 50 && h100.mapped_write_bytes_per_ns == 52));
+    CHECK((h100.migration_bytes_per_ns == 9 && h100.migration_latency_ns == 80000));
+    CHECK((h100.device_bytes_per_ns == 3000 && h100.device_efficiency == 0.89));
+    CHECK(HostCosts::of({}).device_bytes_per_ns == 3350);  // of a device that does not say
+
+    const struct {
+        const char* name;
+        double pinned, pageable, migration;
+    } links[] = {
+        {"b200", 55, 16, 9}, {"a100", 25, 15, 9}, {"rtx4090", 25, 15, 9}, {"t4", 12.5, 7.5, 9}, {"k2200", 6, 3.6, 6}};
+    for (const auto& link : links) {
+        const HostCosts costs = HostCosts::of(find_profile(link.name).properties);
+        CAPTURE(link.name);
+        CHECK(costs.pinned_bytes_per_ns == link.pinned);
+        CHECK(costs.pageable_bytes_per_ns == Approx(link.pageable));
+        CHECK(costs.migration_bytes_per_ns == link.migration);
+        CHECK(costs.mapped_read_bytes_per_ns == Approx(50 * link.pinned / 55));
+        CHECK(costs.mapped_write_bytes_per_ns == Approx(52 * link.pinned / 55));
+    }
 }
 
 TEST_CASE("copies within the device and fills share an engine of their own") {

@@ -113,6 +113,18 @@ TEST_CASE("conversions with half types") {
     CHECK(apply<u32, u32>("cvt.rn.bf16x2.f32 %d, %a, %b;", {0x3f800000}, {0x40000000}) == std::vector<u32>{0x3f804000});
     CHECK(apply<u32, u32>("cvt.rna.tf32.f32 %d, %a;", {0x3f801000, 0xbf800fff}) ==
           std::vector<u32>{0x3f802000, 0xbf800000});
+    // What is too large for a finite number becomes the largest one.
+    const std::vector<u32> large = {0x49742400, 0xc9742400, 0x7f800000, 0xff800000, 0x3f800000, 0x477fe000};
+    CHECK(apply<u16, u32>("cvt.rn.satfinite.f16.f32 %d, %a;", large) ==
+          std::vector<u16>{0x7bff, 0xfbff, 0x7bff, 0xfbff, 0x3c00, 0x7bff});
+    CHECK(apply<u16, u32>("cvt.rn.f16.f32 %d, %a;", large) ==
+          std::vector<u16>{0x7c00, 0xfc00, 0x7c00, 0xfc00, 0x3c00, 0x7bff});
+    CHECK(apply<u16, u32>("cvt.rn.satfinite.bf16.f32 %d, %a;", {0x7f7fffff, 0xff800000}) ==
+          std::vector<u16>{0x7f7f, 0xff7f});
+    CHECK(apply<u32, u32>("cvt.rna.satfinite.tf32.f32 %d, %a;", {0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000}) ==
+          std::vector<u32>{0x7f7fe000, 0xff7fe000, 0x7f7fe000, 0xff7fe000});
+    CHECK(apply<u32, u32>("cvt.rna.tf32.f32 %d, %a;", {0x7f7fffff, 0xff800000}) ==
+          std::vector<u32>{0x7f800000, 0xff800000});
     CHECK(apply<u16, u32>("cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;", {0x447a0000, 0x3f800000},
                           {0xbf800000, 0x7fc00000}) == std::vector<u16>{0x7eb8, 0x387f});
     CHECK(apply<u32, u16>("cvt.rn.f16x2.e4m3x2 %d, %a;", {0x7e01}) == std::vector<u32>{0x5f001800});

@@ -359,6 +359,10 @@ TEST_CASE("the bytes that a launch touched are told, by what it did to them") {
              vgpu::test::Buffer<char>{out.address + 70, 0});
     CHECK(m.analysis->take_accesses() == std::vector<device::MemoryAccess>{{in.address + 3, 13, MemoryUse::read},
                                                                            {out.address + 70, 13, MemoryUse::write}});
+    const auto byte = m.upload(std::vector<char>(1)), copied = m.upload(std::vector<char>(1));
+    m.launch("copy_bytes", {1}, {1}, byte, copied);
+    CHECK(m.analysis->take_accesses() ==
+          std::vector<device::MemoryAccess>{{byte.address, 1, MemoryUse::read}, {copied.address, 1, MemoryUse::write}});
     m.launch("float_atomics", {1}, {32}, in, out, 20);
     CHECK(m.analysis->take_accesses() ==
           std::vector<device::MemoryAccess>{{in.address, 80, MemoryUse::read}, {out.address, 4, MemoryUse::atomic}});

@@ -1,5 +1,7 @@
 // Texture instructions below the level of CUDA C++: descriptors and handles that no runtime would send, counters, and
 // refused forms. tests/cudart/programs/textures.cu tests the results of fetches.
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "judge/catch.hpp"
@@ -108,6 +110,18 @@ TEST_CASE("a fetch is one request, and its sectors are those of its lanes' texel
     CHECK(done.record.counters.texture_sectors == 5);
 }
 
+TEST_CASE("the bytes of the texels that are fetched are those that the launch has read") {
+    Machine machine(1, fetching(by_index));
+    const auto texels = machine.upload(counting(64));
+    const auto texture = machine.gpu->create_image(line_of(texels));
+    machine.analysis->set_exact_accesses(true);
+    auto numbers = counting(8);
+    for (float& number : numbers) number += 24;
+    run(machine, std::vector<std::uint64_t>(8, texture), numbers);
+    CHECK(std::ranges::count(machine.analysis->take_accesses(),
+                             device::MemoryAccess{texels.address + 96, 32, device::MemoryUse::read}) == 1);
+}
+
 TEST_CASE("lanes may use different textures, and lanes that are off keep their registers") {
     const bool guarded = GENERATE(false, true);
     Machine machine(1,
@@ -171,6 +185,17 @@ TEST_CASE("normalized coordinates beyond a texture wrap around, are mirrored or 
     auto plain = line_of(machine.upload(counting(8)));
     plain.shape = ImageShape::array;
     CHECK(run(machine, {machine.gpu->create_image(plain)}, {3.75F}).results[0] == 3);
+}
+
+TEST_CASE("a border of infinity shows where a fetch lies on it in part, and nowhere else") {
+    Machine machine(1, fetching("tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1}];"));
+    auto image = line_of(machine.upload(counting(8)));
+    image.shape = ImageShape::array;
+    image.address_mode[0] = device::AddressMode::border;
+    image.linear_filter = true;
+    image.border.fill(INFINITY);
+    const auto texture = machine.gpu->create_image(image);
+    CHECK(run(machine, {texture, texture, texture}, {7.5F, 7.75F, 0.5F}).results == std::vector<float>{7, INFINITY, 0});
 }
 
 TEST_CASE("blocks in parallel fetch what blocks in order fetch") {

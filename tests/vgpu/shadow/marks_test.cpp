@@ -221,7 +221,8 @@ TEST_CASE("bytes are defined one by one, and a launch can be undone") {
 TEST_CASE("many mistakes of one kind hide no other kind") {
     namespace rules = warpgrade::device::rules;
     Findings first, second;
-    for (std::uint32_t insn = 0; insn < 100'000; ++insn) first.add(rules::uninitialized_global, 0, insn);
+    for (std::uint32_t insn = 0; insn < 100'000; ++insn)
+        CHECK((first.add(rules::uninitialized_global, 0, insn) != nullptr) == (insn < Findings::max_noted));
     CHECK(first.add(rules::race_global, 1, 7));
     CHECK_FALSE(first.add(rules::race_global, 1, 8));  // full, and a finding of this kind is there
     CHECK(second.add(rules::race_shared, 2, 7));

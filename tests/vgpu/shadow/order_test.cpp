@@ -63,6 +63,7 @@ class Moments {
     }
     std::uint64_t below(std::uint64_t most) { return random_() % most; }
     Mark any() {
+        if (below(8) == 0) return mark::at_time(1 + below(now));  // of the first thread, by the first instruction
         Mark m = mark::at_time(1 + below(now)) | mark::of_site(3) | below(4) << mark::kind_shift | below(3) << 5;
         m |= below(3);
         if (below(4) == 0) m |= mark::several_lanes;
