@@ -26,21 +26,43 @@ bool is_same_launch(const device::LaunchRecord& one, const device::LaunchRecord&
                             a.dynamic_shared_bytes == b.dynamic_shared_bytes);
 }
 
-// The place of each timed launch among the launches of the analysed call; none if that launched something else.
+// The place of each timed launch among the launches of the analysed call; none if that launched something else. Where
+// the devices are not of one size, a kernel may be launched more or fewer times in a row, such as passes over sums of
+// blocks: the further ones have the place of the last.
 std::optional<std::vector<device::LaunchRecord*>> match(Profile& profile,
                                                         const std::vector<device::LaunchRecord>& timed,
                                                         bool same_device) {
+    struct Rest {
+        std::vector<device::LaunchRecord>& launches;
+        std::size_t next = 0;
+        [[nodiscard]] bool ended() const { return next == launches.size(); }
+        [[nodiscard]] bool repeats() const { return next > 0 && launches[next].kernel == launches[next - 1].kernel; }
+    };
+    Rest rests[] = {{profile.launches}, {profile.not_part}};
     std::vector<device::LaunchRecord*> places;
-    auto part = profile.launches.begin(), rest = profile.not_part.begin();
+    const auto take = [&](const device::LaunchRecord& launch) {
+        for (auto& [launches, next] : rests)
+            if (next < launches.size() && is_same_launch(launches[next], launch, same_device)) {
+                places.push_back(&launches[next++]);
+                return true;
+            }
+        return false;
+    };
+    const auto skip_repeats = [&] {
+        for (Rest& rest : rests)
+            while (!same_device && !rest.ended() && rest.repeats()) ++rest.next;
+    };
     for (const device::LaunchRecord& launch : timed) {
-        if (part != profile.launches.end() && is_same_launch(*part, launch, same_device))
-            places.push_back(&*part++);
-        else if (rest != profile.not_part.end() && is_same_launch(*rest, launch, same_device))
-            places.push_back(&*rest++);
-        else
-            return std::nullopt;
+        if (take(launch)) continue;
+        if (!same_device && !places.empty() && places.back()->kernel == launch.kernel) {
+            places.push_back(places.back());
+            continue;
+        }
+        skip_repeats();
+        if (!take(launch)) return std::nullopt;
     }
-    if (part != profile.launches.end() || rest != profile.not_part.end()) return std::nullopt;
+    skip_repeats();
+    if (std::ranges::any_of(rests, [](const Rest& rest) { return !rest.ended(); })) return std::nullopt;
     return places;
 }
 
@@ -110,21 +132,26 @@ void check_same_work(const CallSpec& spec, CallResult& one, const CallResult& ti
 void take_times(Profile& profile, const Profile& timed, bool times_vary) {
     const auto places = match(profile, timed.launches, false).value();
     const bool again = !profile.call_samples_ns.empty();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        auto& duration_ns = places[i]->duration_ns;
-        const auto& now_ns = timed.launches[i].duration_ns;
-        places[i]->start_ns = timed.launches[i].start_ns;
-        duration_ns = again && duration_ns && now_ns ? std::min(*duration_ns, *now_ns) : now_ns;
-    }
+    std::optional<double> kernels_ns = 0;  // of the launches that the outputs depend on
+    for (auto* const launches : {&profile.launches, &profile.not_part})
+        for (device::LaunchRecord& launch : *launches) {
+            std::optional<double> now_ns = 0;
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                if (places[i] != &launch) continue;
+                const auto& time_ns = timed.launches[i].duration_ns;
+                now_ns = now_ns && time_ns ? std::optional(*now_ns + *time_ns) : std::nullopt;
+                launch.start_ns = timed.launches[i].start_ns;
+            }
+            if (launches == &profile.launches)
+                kernels_ns = kernels_ns && now_ns ? std::optional(*kernels_ns + *now_ns) : std::nullopt;
+            launch.duration_ns =
+                again && launch.duration_ns && now_ns ? std::min(*launch.duration_ns, *now_ns) : now_ns;
+        }
     profile.time_ns = timed.time_ns;
     if (!times_vary) return;
     profile.call_samples_ns.push_back(timed.time_ns);
     profile.time_ns = median(profile.call_samples_ns);
-    double kernels_ns = 0;  // of the launches that the outputs depend on
-    for (std::size_t i = 0; i < places.size(); ++i)
-        if (std::ranges::any_of(profile.launches, [&](const auto& part) { return &part == places[i]; }))
-            kernels_ns += timed.launches[i].duration_ns.value_or(std::nan(""));
-    if (!std::isnan(kernels_ns)) profile.kernel_samples_ns.push_back(kernels_ns);
+    if (kernels_ns) profile.kernel_samples_ns.push_back(*kernels_ns);
 }
 
 double median(std::vector<double> values) {

@@ -12,6 +12,7 @@
 #include "device/records.hpp"
 #include "device/report.hpp"
 #include "judge/catch.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade::device;
 using nlohmann::json;
@@ -263,8 +264,8 @@ TEST_CASE("what a question after the origin maps is let go, and its parts lie si
         for (std::size_t i = 0; i < all.size(); ++i)
             CHECK(std::ranges::equal(request.query().buffers[i].before, all[i]));
         // More than any machine has, or can name.
-        CHECK_THROWS_WITH(memory.reserve(std::size_t{1} << 62), Catch::Contains("cannot map the origin"));
-        CHECK_THROWS_WITH(memory.reserve(std::size_t{3} << 61), Catch::Contains("cannot allocate memory"));
+        CHECK_THROWS_WITH(memory.reserve(std::size_t{1} << 62), Contains("cannot map the origin"));
+        CHECK_THROWS_WITH(memory.reserve(std::size_t{3} << 61), Contains("cannot allocate memory"));
     }
     CHECK(mapped() == before);
 }

@@ -64,7 +64,8 @@ struct TemporaryFile {
 TEST_CASE("times are those of the device that times, for each launch") {
     auto profile = call({launch("a", 100), launch("c", 300)}, 1000).profile;
     profile.not_part = {launch("b", 200)};
-    take_times(profile, call({launch("a", 7, 21), launch("b", 5, 22), launch("c", std::nullopt, 23)}, 50).profile, false);
+    take_times(profile, call({launch("a", 7, 21), launch("b", 5, 22), launch("c", std::nullopt, 23)}, 50).profile,
+               false);
     CHECK((profile.time_ns == 50 && profile.call_samples_ns.empty()));
     CHECK((profile.launches[0].duration_ns == 7 && profile.launches[0].start_ns == 21));
     CHECK((profile.not_part[0].duration_ns == 5 && profile.not_part[0].start_ns == 22));
@@ -128,6 +129,28 @@ TEST_CASE("who launches something else on the device that times is told so") {
     CHECK(with([](auto& config) { config.grid.z = 2; }));
     CHECK(with([](auto& config) { config.block.x = 2; }));
     CHECK(with([](auto& config) { config.dynamic_shared_bytes = 4; }));
+    // So may the number of launches of one kernel in a row, such as passes over sums of blocks.
+    for (const auto& launches : {std::vector{a, a, b, c}, {a, b, c, c, c}, {a, c, b, b}}) {
+        CHECK(refused(launches));
+        CHECK_FALSE(refused(launches, false));
+    }
+    CHECK(refused({a, c, b, a}, false));
+    CHECK(refused({a, b}, false));
+    CHECK(refused({c, a, b}, false));
+    CHECK(refused({a, b, c, launch("d", 1)}, false));
+}
+
+TEST_CASE("passes that only one of two devices needs have their times all the same") {
+    auto profile = call({launch("pass", 8), launch("pass", 2), launch("end", 1)}, 20).profile;
+    take_times(profile, call({launch("pass", 30), launch("end", 5)}, 40).profile, false);
+    CHECK((profile.launches[0].duration_ns == 30 && profile.launches[1].duration_ns == 0));
+    CHECK(profile.kernel_time_ns() == 35);
+    profile = call({launch("pass", 8), launch("end", 1)}, 20).profile;
+    take_times(profile, call({launch("pass", 30), launch("pass", 3), launch("end", 5)}, 40).profile, false);
+    CHECK((profile.launches[0].duration_ns == 33 && profile.kernel_time_ns() == 38));
+    profile = call({launch("pass", 8), launch("pass", 2)}, 20).profile;
+    take_times(profile, call({launch("pass", 30)}, 40).profile, false);
+    CHECK(profile.kernel_time_ns() == 30);
 }
 
 TEST_CASE("results are the same on both devices, but for the order of sums") {
