@@ -20,6 +20,7 @@ import threading
 import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import plant_cxx
@@ -31,20 +32,30 @@ _CORES = len(os.sched_getaffinity(0))
 EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 
 
-def read_equivalent() -> list[dict[str, object]]:
-    """Return the entries for faults that nothing can notice; raises ValueError for one without a reason."""
-    rows: list[dict[str, object]] = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["fault"]
-    for row in rows:
-        if not row.get("reason"):
-            raise ValueError(f"{EQUIVALENT.name}: {row['line']} has no reason")
-    return rows
+@dataclass(frozen=True)
+class Equivalent:
+    """A fault that nothing can notice: the nth of equal ones in such lines; without a change all of the line."""
+
+    file: str
+    line: str
+    change: str = ""
+    nth: int = 0
+
+    def names(self, fault: Fault) -> bool:
+        """Whether it is about this fault."""
+        if (self.file, self.line) != (fault.path, fault.text):
+            return False
+        return not self.change or (self.change, self.nth) == (fault.change, fault.nth)
 
 
-def names(row: dict[str, object], fault: Fault) -> bool:
-    """Whether the entry is about this fault."""
-    if (row["file"], row["line"]) != (fault.path, fault.text):
-        return False
-    return "change" not in row or (row["change"], row.get("nth", 0)) == (fault.change, fault.nth)
+def read_equivalent() -> list[Equivalent]:
+    """Return the faults of equivalent.toml; raises ValueError for some without a reason."""
+    found = []
+    for group in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["equivalent"]:
+        if not group.get("reason"):
+            raise ValueError(f"{EQUIVALENT.name}: faults of {group['file']} have no reason: {group['faults']}")
+        found += [Equivalent(group["file"], *fault) for fault in group["faults"]]
+    return found
 
 
 def find_faults(part: Part, root: Path) -> list[Fault]:
@@ -207,7 +218,7 @@ def main() -> int:
         return 0
     outcomes = Outcomes(options.trees / "outcomes.jsonl", resume=options.resume)
     rows = read_equivalent()
-    equivalent = {one.key for _, one in work if any(names(row, one) for row in rows)}
+    equivalent = {one.key for _, one in work if any(row.names(one) for row in rows)}
     plant_all([one for one in work if one[1].key not in equivalent | outcomes.rows.keys()], outcomes, options)
     counts: dict[str, Counter[str]] = {}
     for part, fault in work:

@@ -200,9 +200,9 @@ def test_outcomes_are_kept_for_a_call_that_goes_on_and_for_no_other(tmp_path: Pa
 
 def test_named_equivalents_are_faults_that_can_be_planted(everything: list[tuple[Part, list[Fault]]]) -> None:
     for row in run.read_equivalent():
-        here = [one for _, faults in everything for one in faults if run.names(row, one)]
-        assert here, f"{row['file']}: `{row['line']}` or its fault is no more: name it again or take it out"
-        assert len(here) == 1 or "change" not in row
+        here = [one for _, faults in everything for one in faults if row.names(one)]
+        assert here, f"{row.file}: `{row.line}` or its fault is no more: name it again or take it out"
+        assert len(here) == 1 or not row.change
 
 
 def test_changed_lines_are_those_that_git_says_and_all_of_new_files(tmp_path: Path) -> None:
