@@ -176,8 +176,8 @@ def _by_message(one: Diagnostic) -> str:
         case "racecheck/global" if _first_threads(one) and not _is_line_alone(one):
             return (
                 "Blocks run in any order. If one block was to do all of it: is the launch kernel<<<blocks, threads>>>, "
-                "the number of blocks first? If not: give each element one writer, use an atomic, or split the work into "
-                "two launches."
+                "the number of blocks first? If not: give each element one writer, use an atomic, or split the work "
+                "into two launches."
             )
         case "memcheck/host-pointer":
             return (
@@ -218,8 +218,8 @@ def _bounds(one: Diagnostic) -> str:
         if _FAR.search(message):
             return (
                 "Too many threads are not the reason, for the first of all goes far beyond the end: is the index "
-                f"right, is {size} in bytes, count * sizeof(element), and does the pointer begin where it should? pointer + n "
-                "goes n elements on, not n bytes."
+                f"right, is {size} in bytes, count * sizeof(element), and does the pointer begin where it should? "
+                "pointer + n goes n elements on, not n bytes."
             )
         return (
             "Too many threads are not the reason, for the first of all goes beyond the end: is the index right, does a "
