@@ -158,5 +158,6 @@ def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:
     ],
 )
 def test_what_beginners_do_wrong_has_a_hint(lab: str, test: str, signs: list[str], words: str) -> None:
-    item = next(item for item in labs.find(find_layout(), lab).tests if item.name == test)
+    item = next(item for item in labs.find(find_layout(), lab).items if item.name == test)
+    assert isinstance(item, labs.TestItem)
     assert words in hints.choose(item.hint, item.hints, signs, tags=["[counter]"])
