@@ -36,8 +36,23 @@ bool is_fresh_register(double value) {
            value == std::bit_cast<std::int32_t>(half);
 }
 
+// Whether the difference is that of a whole number to which some threads' parts came that began with it, modulo 2^32.
+bool is_sum_of_fresh_words(double expected, double got) {
+    const auto is_word = [](double value) { return std::trunc(value) == value && std::abs(value) <= 0x1p31; };
+    if (!is_word(expected) || !is_word(got)) return false;
+    std::uint32_t word, inverse = 1;
+    std::memset(&word, device::fresh_register_byte, sizeof word);
+    for (int i = 0; i < 5; ++i) inverse *= 2 - word * inverse;  // Newton's: the right bits double from 1 to 32
+    const auto difference = static_cast<std::uint32_t>(static_cast<std::int64_t>(got) - static_cast<std::int64_t>(expected));
+    const std::uint32_t times = difference * inverse;
+    return times >= 1 && times <= most_threads;
+}
+
 std::optional<Pattern> find_unset_variable(const ComparedElements& c) {
-    if (!std::ranges::all_of(c.wrong, [&](std::size_t i) { return is_fresh_register(c.got[i]); })) return std::nullopt;
+    const auto is_unset = [&](std::size_t i) {
+        return is_fresh_register(c.got[i]) || is_sum_of_fresh_words(c.expected[i], c.got[i]);
+    };
+    if (!std::ranges::all_of(c.wrong, is_unset)) return std::nullopt;
     return Pattern{{sign::unset},
                    fmt::format(": {} what a variable holds that was never given a value, such as a sum that does not "
                                "begin with 0",

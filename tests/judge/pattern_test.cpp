@@ -164,6 +164,15 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     CHECK(variable.signs == Signs{"wrong", "unset"});
     const auto sum = told(1, 1, [=](auto& v) { v[0] = 256 * fresh + 1000; });
     CHECK_THAT(sum.first_line, Contains(": it holds what a variable holds that was never given a value"));
+    // Counts of 256 threads that began with it, added up modulo 2^32; 40 is the right number.
+    constexpr auto count = static_cast<int>(0xF1F1F100u + 40);
+    context().signs.clear();
+    CHECK_FALSE(equals_exactly(std::vector<int>(4, 40)).match(std::vector<int>(4, count)));
+    CHECK(context().signs == Signs{"wrong", "unset", "all"});
+    context().signs.clear();
+    CHECK_FALSE(equals_exactly(std::vector<int>(4, 40)).match(std::vector<int>(4, count + 1)));
+    CHECK(context().signs == Signs{"wrong", "constant", "all"});
+    context().signs.clear();
     CHECK(told(1, 1, [=](auto& v) { v[0] = 2.5f * fresh; }).signs == Signs{"wrong"});
     CHECK(told(1, 1, [](auto& v) { v[0] = -1e6f; }).signs == Signs{"wrong"});
 

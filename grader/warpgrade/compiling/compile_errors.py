@@ -107,6 +107,9 @@ def advice(words: str) -> str:
 def _overload(found: re.Match[str], below: str) -> str:
     name = found["name"]
     types = re.search(r"argument types are: \((?P<first>[^,)\n]*)", below)
+    # With the & in place, the type that cannot be set is the variable's own: float *a, b makes only a a pointer.
+    if types and _WRITES_POINTER.fullmatch(name) and (given := re.search(rf"\b{name}\(\s*&\s*(\w+)\s*,", below)):
+        return f"declare {given[1]} as a pointer, with a * of its own: in float *a, b only a is one"
     if types and _WRITES_POINTER.fullmatch(name) and re.fullmatch(r"[^*]*\*", types["first"].strip()):
         return f"put & before the pointer that {name} is to set: {name}(&pointer, …)"
     if types and name.startswith("atomic") and "*" not in types["first"]:
@@ -144,8 +147,13 @@ def _undefined(found: re.Match[str], _: str) -> str:
         return ""
     if re.fullmatch(r"__(?:shfl\w{0,5}|ballot|any|all)", name) and f"{name}_sync" in _NAMES:
         return f"it is {name}_sync today, and takes first a mask of the lanes that take part, such as 0xffffffff"
-    close = difflib.get_close_matches(name.lower(), _BY_LOWER_CASE, n=1, cutoff=0.85)
-    return f"did you mean {_BY_LOWER_CASE[close[0]]}? Capital letters count" if close else ""
+    if close := difflib.get_close_matches(name.lower(), _BY_LOWER_CASE, n=1, cutoff=0.85):
+        return f"did you mean {_BY_LOWER_CASE[close[0]]}? Capital letters count"
+    if name == "CHECK":
+        return 'put #include "check.cuh" at the top of the file: CHECK comes from there'
+    if re.fullmatch(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*", name):  # as the constants of the labs' contracts
+        return f"{name} is not declared: does the file include the lab's header, as the starter does?"
+    return ""
 
 
 def _semicolon(_: re.Match[str], below: str) -> str:
@@ -161,6 +169,16 @@ def _operands(found: re.Match[str], below: str) -> str:
         name = re.search(r"\b(threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.)", below)
         return f"{name[1] if name else index[0]} has three parts: take one, such as {name[1] if name else 'it'}.x"
     return ""
+
+
+def _not_assignable(_: re.Match[str], below: str) -> str:
+    line, _end, mark = below.strip("\n").partition("\n")
+    at = max(mark.find("^"), 0)
+    if re.match(r"\w+\s*\[[^\[\]=;]*,", line[at:]):
+        return "give each index its own brackets: [y][x]. Of [y, x] only what stands behind the comma counts"
+    if re.search(r"\b(?:if|while)\s*\($|(?:&&|\|\||\?|!)\s*\(?$|\bfor\s*\([^;]*;\s*$", line[:at].rstrip()):
+        return "a single = sets a value; to compare, write =="
+    return "what stands left of = cannot change: is it const, as a kernel's inputs are?"
 
 
 def _shift(_: re.Match[str], below: str) -> str:
@@ -260,9 +278,13 @@ _ADVICE: tuple[tuple[str, Callable[[re.Match[str], str], str]], ...] = (
     (r"^too few arguments in function call", _too_few),
     (r'^no operator "[^"]*" matches these operands', _operands),
     (r"^expression must have integral or unscoped enum type", _shift),
+    (r"^expression must be a modifiable lvalue", _not_assignable),
     (
-        r"^expression must be a modifiable lvalue",
-        lambda *_: "what stands left of = cannot change: is it const, as a kernel's inputs are?",
+        r"^initializer not allowed for __shared__ variable",
+        lambda *_: (
+            "take the initial value away: let the block's threads store it, then __syncthreads(), before anyone uses "
+            "the array"
+        ),
     ),
     (
         r"^expression must have pointer-to-object type but it has type",

@@ -34,6 +34,9 @@ _MISTAKE = re.compile(
     r'^use of "=" where "==" may have been intended|'
     r"is used before its value is set|cannot be directly (?:read|written) in a host function|is used uninitialized"
 )
+# A part before a comma that is lost: dim3 grid = (a, b), or [y, x].
+_NO_EFFECT = re.compile(r"^expression has no effect")
+_LOST = re.compile(r"\bdim3\s+\w+\s*=\s*\([^;]*,|\w\s*\[[^\[\]]*,[^\[\]]*\]")
 
 
 class CompilerWarning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,6 +55,8 @@ class CompilerWarning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_mistake(self) -> bool:
         """Tell whether what it warns of hardly ever gives a right result."""
+        if _NO_EFFECT.search(self.text):
+            return _LOST.search(self.source) is not None
         return _MISTAKE.search(self.text) is not None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from warpgrade.machine.confined import Allowance, OverBudget
 
 # In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
 _COMPILED_IN = re.compile(rf"(?<![^\s:'\"(\[])(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
+_RECURSION = 6  # times on the stack; a function that calls itself for smaller and smaller arrays is not so deep
 _SECOND_SECONDS = 5  # for lines alone, where a source cannot be understood in time
 
 
@@ -125,11 +127,26 @@ def _with_place_of_hang(
     if found is None:
         return test
     first, *rest = test.message.split("\n")
-    source = own.line(*found).strip()
-    # Host code that stands at a launch has asked for it, and waits for the kernel.
-    told = "the kernel did not end that was launched at" if "<<<" in source else "host code was at"
+    if (again := _calls_itself(codes, own, frames)) is not None:
+        told, found = "the function calls itself again and again at", again
+        source = own.line(*found).strip()
+    else:
+        source = own.line(*found).strip()
+        # Host code that stands at a launch has asked for it, and waits for the kernel.
+        told = "the kernel did not end that was launched at" if "<<<" in source else "host code was at"
     first += f": {told} {found[0]}:{found[1]}" + (f", `{source}`" if source else "")
     return msgspec.structs.replace(test, message="\n".join([first, *rest]))
+
+
+def _calls_itself(codes: Sequence[int], own: Sources, frames: Mapping[int, Sequence[Frame]]) -> tuple[str, int] | None:
+    """Return the student's line from which a function calls itself without end, if the stack is full of it."""
+    for code, times in Counter(codes).most_common():
+        if times < _RECURSION:
+            return None
+        for file, line in frames.get(code, ()):
+            if name := own.own_name(file):
+                return name, line
+    return None
 
 
 def _with_conditional_barriers(test: TestResult, own: Sources, files: Iterable[str]) -> TestResult:

@@ -27,7 +27,9 @@ _COPY_TO_ADDRESS = re.compile(r"\bcudaMemcpy(?:Async)?\(\s*&\s*\w+\s*,")
 _ALL_WRITE = re.compile(r" that other threads write at the same time")
 _ONE_WRITER = "Let one thread alone change an element: does each thread have elements of its own?"
 _LOOP_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;[^)]*\)")
-_CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[[^\]]*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
+# With an index that may have an index itself, as in counts[data[i]]++.
+_CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
+_FAR = re.compile(r" \S+ bytes? past the end of ")
 
 
 @dataclass(frozen=True)
@@ -169,9 +171,35 @@ def _by_message(one: Diagnostic) -> str:
                 "The first argument is an address on the host. Pass a pointer to device memory itself, without &; to "
                 "set a __device__ variable, use cudaMemcpyToSymbol."
             )
+        case "racecheck/global" if one.related and _changes_one(one.place.source) and _is_line_alone(one):
+            return "Use atomicAdd, or another atomic, where threads of several blocks change the same element."
+        case "racecheck/global" if _first_threads(one) and not _is_line_alone(one):
+            return (
+                "Blocks run in any order. If one block was to do all of it: is the launch kernel<<<blocks, threads>>>, "
+                "the number of blocks first? If not: give each element one writer, use an atomic, or split the work "
+                "into two launches."
+            )
+        case "memcheck/host-pointer":
+            return (
+                "Pass the kernel a pointer to device memory, from cudaMalloc, and copy the data there; or the pointer "
+                "from cudaMallocManaged, or for mapped memory from cudaHostGetDevicePointer. What malloc, new and "
+                "std::vector give is the host's."
+            )
         case "memcheck/use-after-free" if one.message.startswith("copies "):
             return "Free the memory only after the last copy that uses it."
     return ""
+
+
+def _is_line_alone(one: Diagnostic) -> bool:
+    """Tell whether both parties of a race are the same line."""
+    return all(other.place.text == one.place.text for other in one.related)
+
+
+def _first_threads(one: Diagnostic) -> bool:
+    """Tell whether the parties are the first threads of two blocks, as where blocks have one thread."""
+    threads = [one.thread, *(other.thread for other in one.related)]
+    first = [thread for thread in threads if thread is not None and not any(thread.thread)]
+    return len(first) == len(threads) > 1 and len({thread.block for thread in first}) > 1
 
 
 def _bounds(one: Diagnostic) -> str:
@@ -187,6 +215,12 @@ def _bounds(one: Diagnostic) -> str:
         )
     if one.thread and not any(one.thread.thread + one.thread.block) and _BEYOND.search(message):
         size = "the launch's third argument" if _OF_BLOCK.search(message) else "the size that was asked for"
+        if _FAR.search(message):
+            return (
+                "Too many threads are not the reason, for the first of all goes far beyond the end: is the index "
+                f"right, is {size} in bytes, count * sizeof(element), and does the pointer begin where it should? "
+                "pointer + n goes n elements on, not n bytes."
+            )
         return (
             "Too many threads are not the reason, for the first of all goes beyond the end: is the index right, does a "
             f"loop end one turn too late (< or <=?), and is {size} in bytes, count * sizeof(element)?"
@@ -195,6 +229,12 @@ def _bounds(one: Diagnostic) -> str:
         return (
             "Compare the index with the size of the shared memory: the launch's third argument gives it in bytes, "
             "elements times sizeof(element)."
+        )
+    if _FAR.search(message):
+        return (
+            "The index goes far beyond the end. Does it count what the array has: elements, or one for each row, warp "
+            "or block? If it does: threads without an element must not use it, and the size that was asked for is in "
+            "bytes, count * sizeof(element)."
         )
     return ""
 

@@ -149,3 +149,16 @@ def test_only_what_has_changed_is_compiled_again(monkeypatch: pytest.MonkeyPatch
     compiled.clear()
     built.build({**first, "more.cuh": b"// what both can include\n" + tag})
     assert sorted(compiled) == ["prelab.cpp", "reverse.cu"]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_mistake"),
+    [
+        ("    const dim3 grid = ((n + 15) / 16, (m + 15) / 16);", True),
+        ("    tile[y, x] = a[i];", True),
+        ("    i + 1;", False),
+        ("    f(a[i], b), c;", False),
+    ],
+)
+def test_a_number_lost_before_a_comma_is_a_mistake(source: str, is_mistake: bool) -> None:
+    assert warnings.CompilerWarning("toy.cu", 1, "expression has no effect", source).is_mistake is is_mistake

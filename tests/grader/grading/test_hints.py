@@ -134,3 +134,30 @@ def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:
     (folder / "lab.toml").write_text(spoiled, encoding="utf-8")
     with pytest.raises(GraderError, match="hints: “tails” is no sign of a failure; there are all, constant, "):
         labs.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("lab", "test", "signs", "words"),
+    [
+        ("vecadd", "vecadd_copies adds", ["wrong", "unwritten", "tail"], "blocks before"),
+        ("vecadd", "vecadd_mapped adds in the host's memory, without copies", ["wrong", "all"], "pointer of its own"),
+        ("vecadd", "vecadd_streams does each piece in a stream of its own", ["wrong", "tail"], "piece's first element"),
+        ("matmul", "matmul_one_block multiplies", ["wrong", "zeros", "all"], "Is the sum a float"),
+        ("matmul", "matmul_tiled multiplies square matrices", ["wrong", "unwritten", "tail"], "dim3 grid(x, y)"),
+        ("matmul", "matmul_tiled multiplies square matrices", ["wrong", "all"], "once, before the loop"),
+        (
+            "transpose",
+            "transpose_shared transposes whole tiles",
+            ["wrong", "unwritten", "tail"],
+            "condition of its own",
+        ),
+        ("scan", "scan adds up the whole array", ["time-out"], "has to end"),
+        ("histogram", "histogram_match counts", ["wrong", "zeros", "all"], "counts bits from 1"),
+        ("histogram", "histogram_shared adds once for each bin of a block", ["wrong", "all"], "b * BLOCK_VALUES"),
+        ("histogram", "contention measures the queues of warps", ["device-fault"], "one queue for each warp"),
+    ],
+)
+def test_what_beginners_do_wrong_has_a_hint(lab: str, test: str, signs: list[str], words: str) -> None:
+    item = next(item for item in labs.find(find_layout(), lab).items if item.name == test)
+    assert isinstance(item, labs.TestItem)
+    assert words in hints.choose(item.hint, item.hints, signs, tags=["[counter]"])

@@ -79,6 +79,20 @@ def test_where_host_code_hung_is_told_in_the_first_line_by_the_innermost_frame_o
     assert read("it did not finish", None, words)[0] == "it did not finish"
 
 
+def test_a_function_that_calls_itself_without_end_is_told_though_it_launches_kernels() -> None:
+    words = b"0xf\n/a/submission/my.cu:2\n0x1f\n/a/submission/my.cu:3\n"
+    files = {"my.cu": b"void f() {\n    k<<<1, 64>>>();\n    f();\n}\n"}
+
+    def told(depth: int) -> str:
+        test = msgspec.structs.replace(GRADED.tests[0], diagnostics=[], launches=[], message="it did not finish")
+        codes = [16] + [32] * depth
+        (after,) = own_lines.read([test], {test.name: codes}, files, sorted({*codes}), words, [], "lines")
+        return after.message
+
+    assert told(20) == "it did not finish: the function calls itself again and again at my.cu:3, `f();`"
+    assert told(3) == "it did not finish: the kernel did not end that was launched at my.cu:2, `k<<<1, 64>>>();`"
+
+
 def test_launches_name_the_students_files_and_no_folder() -> None:
     lines = [
         {"file": "/scratch/x7/submission/my.cu", "line": 3, "counters": {}},

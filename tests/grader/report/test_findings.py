@@ -116,6 +116,9 @@ def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too
         ("memcheck/copy-direction", "the destination is host memory", "cudaMemcpy(d_n, &n, 4, …);", "rule's own"),
         ("memcheck/use-after-free", "copies 4 bytes from `d_x`, which was freed", "", "after the last copy"),
         ("memcheck/use-after-free", "reads 4 bytes of `d_x`, which was freed", "", "rule's own"),
+        ("memcheck/host-pointer", "reads 4 bytes at 0x7f, which is host memory", "", "cudaHostGetDevicePointer"),
+        ("memcheck/out-of-bounds", "writes 4 bytes directly past the end of `d_x` (12 bytes)", "", "rule's own"),
+        ("memcheck/out-of-bounds", "writes 4 bytes, 116 bytes past the end of `d_x` (12 bytes)", "", "each row, warp"),
     ],
 )
 def test_what_to_do_depends_on_what_was_done(rule: str, message: str, source: str, words: str) -> None:
@@ -126,11 +129,50 @@ def test_what_to_do_depends_on_what_was_done(rule: str, message: str, source: st
 
 
 @pytest.mark.parametrize(
+    ("line", "source", "thread", "block", "words"),
+    [
+        (3, "    counts[b] += mine[b];", 0, 1, "Use atomicAdd"),
+        (4, "    s[t] = d[t];", 0, 1, "number of blocks first"),
+        (4, "    s[t] = d[t];", 7, 1, "rule's own"),
+        (4, "    s[t] = d[t];", 0, 0, "rule's own"),
+        (3, "    d[i] = d[i + 1];", 0, 1, "rule's own"),
+    ],
+)
+def test_a_race_between_blocks_of_one_thread_may_be_a_launch_the_wrong_way_round(
+    line: int, source: str, thread: int, block: int, words: str
+) -> None:
+    race = msgspec.structs.replace(
+        RACE, rule="racecheck/global", help="the rule's own", place=Place("sum.cu", 3, source=source), barrier=None,
+        thread=Thread((thread, 0, 0), (block, 0, 0)),
+        related=[Related("written by", Place("sum.cu", line), Thread((0, 0, 0), (0, 0, 0)))],
+    )  # fmt: skip
+    (finding,) = as_findings(race)
+    assert words in finding.help
+
+
+@pytest.mark.parametrize(
+    ("thread", "message", "words"),
+    [
+        (0, "writes 1 byte, 3,520 bytes past the end of the block's 832 bytes of shared memory", "not n bytes"),
+        (0, "writes 1 byte directly past the end of the block's 832 bytes of shared memory", "one turn too late"),
+        (5, "writes 1 byte, 3,520 bytes past the end of the block's 832 bytes of shared memory", "third argument"),
+    ],
+)
+def test_how_far_an_access_is_out_of_bounds_tells_its_cause(thread: int, message: str, words: str) -> None:
+    place = Thread((thread, 0, 0), (0, 0, 0))
+    (finding,) = as_findings(
+        msgspec.structs.replace(HIDDEN, rule="memcheck/out-of-bounds", message=message, thread=place)
+    )
+    assert words in finding.help
+
+
+@pytest.mark.parametrize(
     ("source", "words"),
     [
         ("    if (x[i] > limit) count++;", "use atomicAdd"),
         ("    for (int j = i; j < n; j += 1) x[j] *= factor;", "use atomicAdd"),
         ("    sums[blockIdx.x] += sum;", "use atomicAdd"),
+        ("    if (i < n) counts[data[i]]++;", "use atomicAdd"),
         ("    if (t < stride) s[t] += s[t + stride];", "Read into a variable first"),
         ("    for (int d = 1; d < n; d += 1) s[t] = s[t + d];", "Read into a variable first"),
     ],
