@@ -232,9 +232,9 @@ def _bounds(one: Diagnostic) -> str:
         )
     if _FAR.search(message):
         return (
-            "The index goes far beyond the end. Does it count what the array has: elements, or one for each row, warp "
-            "or block? If it does: threads without an element must not use it, and the size that was asked for is in "
-            "bytes, count * sizeof(element)."
+            "The index goes far beyond the end: do threads without an element leave the access out, and does the index "
+            "count what the array has, elements, or one for each row, warp or block? And check the size that was asked "
+            "for: it is in bytes, count * sizeof(element)."
         )
     return ""
 
