@@ -16,6 +16,7 @@ struct OriginBuffer {
     unsigned element_bytes = 4;
     std::span<const std::byte> before, after;  // contents before the call, and after it (outputs only)
     std::span<const std::byte> other;          // contents before the call in the replay
+    std::span<const std::byte> other_after;    // and after it (outputs only)
 };
 
 struct OriginScalar {
@@ -30,7 +31,7 @@ struct OriginQuery {
     struct Result {
         enum class Type : std::uint8_t { whole, floating } type = Type::whole;
         unsigned bytes = 4;
-        std::uint64_t bits = 0;
+        std::uint64_t bits = 0, other_bits = 0;  // in the call, and in the replay
     };
     std::optional<Result> result;
     std::span<const std::byte> program;         // its file; device code in it was compiled before the call
@@ -53,6 +54,7 @@ struct OriginVerdict {
         value_dependent,    // `decision`: a request that depends on the inputs' values
         unknown_code,       // `bytes` bytes of device code are not in the program's file
         overflow,           // the call moved more data than the server tracks
+        picked,             // in the replay the output came from another place of what came down
     };
     Problem problem = Problem::none;
     int argument = -1;  // -1: the returned value

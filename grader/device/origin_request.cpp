@@ -56,10 +56,11 @@ OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file) {
     };
     std::string buffers, scalars;  // building a JSON document would take longer than all the rest
     for (const OriginBuffer& buffer : query.buffers) {
-        const std::string before = place(buffer.before), after = place(buffer.after), other = place(buffer.other);
-        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{},"other":{}}})",
+        const std::string before = place(buffer.before), after = place(buffer.after), other = place(buffer.other),
+                          other_after = place(buffer.other_after);
+        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{},"other":{},"other_after":{}}})",
                                buffers.empty() ? "" : ",", static_cast<unsigned>(buffer.kind), buffer.argument,
-                               buffer.element_bytes, before, after, other);
+                               buffer.element_bytes, before, after, other, other_after);
     }
     for (const OriginScalar& scalar : query.scalars)
         scalars += fmt::format("{}[{},{},{}]", scalars.empty() ? "" : ",", scalar.bits, scalar.bytes, scalar.whole);
@@ -67,8 +68,8 @@ OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file) {
     message.question = fmt::format(
         R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}]{}}})", buffers, scalars,
         fmt::join(query.program_images, ","),
-        query.result ? fmt::format(R"(,"result":[{},{},{}])", query.result->type == OriginQuery::Result::Type::floating,
-                                   query.result->bytes, query.result->bits)
+        query.result ? fmt::format(R"(,"result":[{},{},{},{}])", query.result->type == OriginQuery::Result::Type::floating,
+                                   query.result->bytes, query.result->bits, query.result->other_bits)
                      : "");
     message.file = file.descriptor().get();
     std::byte* const begin = file.reserve(total);
@@ -103,6 +104,7 @@ OriginRequest::OriginRequest(const json& question, const Descriptor& file, const
         buffer.before = range(entry.at("before"));
         buffer.after = range(entry.at("after"));
         buffer.other = range(entry.at("other"));
+        buffer.other_after = range(entry.at("other_after"));
         query_.buffers.push_back(buffer);
     }
     for (const json& entry : question.at("scalars"))
@@ -116,7 +118,7 @@ OriginRequest::OriginRequest(const json& question, const Descriptor& file, const
     if (const auto result = question.find("result"); result != question.end())
         query_.result = {
             result->at(0).get<bool>() ? OriginQuery::Result::Type::floating : OriginQuery::Result::Type::whole,
-            result->at(1).get<unsigned>(), result->at(2).get<std::uint64_t>()};
+            result->at(1).get<unsigned>(), result->at(2).get<std::uint64_t>(), result->at(3).get<std::uint64_t>()};
 }
 
 std::span<const std::byte> OriginRequest::range(const json& place) const {

@@ -151,7 +151,7 @@ void fields(Archive& archive, Diagnostic& found) {
 
 template <class Archive>
 void fields(Archive& archive, OriginVerdict& verdict) {
-    archive.enumerator(verdict.problem, OriginVerdict::Problem::overflow);
+    archive.enumerator(verdict.problem, OriginVerdict::Problem::picked);
     archive(verdict.argument, verdict.element, verdict.elsewhere, verdict.bytes);
     archive.list(verdict.sample, max_came_bytes);
     archive(verdict.mapped, verdict.decision, verdict.compared, verdict.needs_kernels, verdict.changes);

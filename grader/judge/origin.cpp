@@ -149,10 +149,15 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
                                  std::uint64_t result, const std::string& program, const Replay* replay) {
     device::OriginQuery query;
     std::size_t output = 0;
+    const auto after = [&](OriginBuffer& buffer) {
+        buffer.after = snapshot.outputs.at(output);
+        if (replay) buffer.other_after = replay->snapshot().outputs.at(output);
+        ++output;
+    };
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ArgumentData& argument = spec.arguments[i];
         const unsigned bytes = wire::bytes_of(argument.type);
-        OriginBuffer buffer{OriginBuffer::Kind::in, static_cast<unsigned>(i), bytes, argument.input, {}, {}};
+        OriginBuffer buffer{OriginBuffer::Kind::in, static_cast<unsigned>(i), bytes, argument.input, {}, {}, {}};
         if (replay) buffer.other = replay->before(i);
         switch (argument.kind) {
             case wire::Kind::scalar:
@@ -165,11 +170,11 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
             case wire::Kind::out:
                 buffer.kind = OriginBuffer::Kind::out;
                 buffer.before = arena.prefill(i);
-                buffer.after = snapshot.outputs.at(output++);
+                after(buffer);
                 break;
             case wire::Kind::inout:
                 buffer.kind = OriginBuffer::Kind::inout;
-                buffer.after = snapshot.outputs.at(output++);
+                after(buffer);
                 break;
         }
         query.buffers.push_back(buffer);
@@ -177,7 +182,7 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
     if (spec.result != wire::Type::none && host_work(spec.function) != HostWork::returned)
         query.result = {is_floating(spec.result) ? device::OriginQuery::Result::Type::floating
                                                  : device::OriginQuery::Result::Type::whole,
-                        wire::bytes_of(spec.result), result};
+                        wire::bytes_of(spec.result), result, replay ? replay->result() : 0};
     const ProgramFile& executable = program_file(program);
     query.program_images = executable.images;
     static device::OriginFile file;  // a judge sends one query at a time
@@ -192,6 +197,8 @@ std::string review_origin(const OriginVerdict& verdict) {
         case Problem::rearranged:
         case Problem::converted:
             return "";
+        case Problem::picked:
+            return "its host code picks results from what came down";
         case Problem::value_dependent:
             return "what its host code asks of the device depends on the inputs' values";
         default:
@@ -272,6 +279,11 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                 "what host code asks of the device depends on the inputs' values: {}. Sizes may decide about launches, "
                 "copies and their arguments; what is in the arrays is for kernels to look at.",
                 verdict.decision);
+        case Problem::picked:
+            return fmt::format(
+                "host code picks {} ({}) from what came from the device: with other inputs it comes from another place. "
+                "The kernel has to put each result in its place; host code only copies it.",
+                at.name, at.value);
         case Problem::unknown_code:
             return fmt::format(
                 "{} bytes of device code were created while the program ran. Kernels have to be compiled "

@@ -121,6 +121,8 @@ bool Replay::make_call(bool compare, TimeLimit& limit) {
     wire::Call call = arena_->call();
     call.sequence = static_cast<std::uint32_t>(calls_);
     if (!worker_.send(call, arena_->descriptor()) || !has_reply()) return false;
+    snapshot_ = arena_->snapshot();
+    result_ = reply.result;
     device_.end_replay(std::max(limit.last(), Clock::now() + DeviceServer::grace), !compare);
     return true;
 }

@@ -41,6 +41,9 @@ class Replay {
     [[nodiscard]] std::size_t calls() const { return calls_; }
     // The contents of a buffer before the last call.
     [[nodiscard]] std::span<const std::byte> before(std::size_t argument) const;
+    // What the last call gave.
+    [[nodiscard]] const Arena::Snapshot& snapshot() const { return snapshot_; }
+    [[nodiscard]] std::uint64_t result() const { return result_; }
 
   private:
     void vary(const CallSpec& spec);
@@ -56,6 +59,8 @@ class Replay {
     CallSpec spec_;
     std::vector<std::vector<std::byte>> data_;  // of the arguments
     std::unique_ptr<Arena> arena_;
+    Arena::Snapshot snapshot_;
+    std::uint64_t result_ = 0;
 };
 
 // A call of this test with a copy of its inputs.

@@ -35,11 +35,31 @@ class OriginCheck {
             return verdict_;
         }
         verdict_.compared = false;
-        if (traced_ && !final_.empty() && !find_contributors()) verdict_.problem = Problem::rearranged;
+        if (traced_ && !final_.empty() && !find_contributors()) {
+            verdict_.problem = Problem::rearranged;
+            return verdict_;
+        }
+        if (other_run_ && has_choice()) compare_places();
         return verdict_;
     }
 
   private:
+    // True if more came down than the outputs hold, so that host code can choose.
+    [[nodiscard]] bool has_choice() const {
+        std::uint64_t came = 0;
+        for (const OriginLog::Download& piece : log_.downloads()) came += piece.bytes.size();
+        return output_bytes_ != 0 && came > output_bytes_;
+    }
+
+    // What is chosen by size is at the same place with other inputs. What kernels wrote is needed to tell.
+    void compare_places() {
+        verdict_.needs_kernels = !other_run_->ran_kernels();
+        if (!verdict_.needs_kernels && come_from_same_places(query_, log_, *other_run_, rows_, verdict_)) return;
+        verdict_.problem = Problem::picked;
+        verdict_.compared = true;
+        verdict_.changes = OriginVerdict::max_changes + 1;
+    }
+
     bool check_output(const OriginBuffer& buffer) {
         if (buffer.after.empty()) return true;
         output_bytes_ += buffer.after.size();
@@ -150,8 +170,13 @@ class OriginCheck {
         std::vector<std::size_t> cursors(query_.buffers.size());
         for (const OriginLog::Upload& up : log_.uploads()) {
             OriginLog::Step trip{0, {}, {up.base}, up.number};
-            for (const OriginLog::Download& down : log_.downloads())
-                if (!down.mapped && down.number < up.number) trip.read_from.push_back(down.base);
+            for (const OriginLog::Download& down : log_.downloads()) {
+                if (down.number > up.number) continue;
+                if (down.mapped)
+                    trip.read_from.insert(trip.read_from.end(), down.mapped_bases.begin(), down.mapped_bases.end());
+                else
+                    trip.read_from.push_back(down.base);
+            }
             if (!trip.read_from.empty() && !is_input(up.bytes, cursors)) steps.push_back(std::move(trip));
         }
         std::ranges::stable_sort(steps, {}, &OriginLog::Step::number);

@@ -143,6 +143,7 @@ void OriginLog::record_wait() {
         changed |= is_new;
         if (piece.bytes.empty()) piece.address = view.address, piece.mapped = true;
         piece.bytes.insert(piece.bytes.end(), view.bytes.begin(), view.bytes.end());
+        piece.mapped_bases.push_back(find_base(view.address));
         piece.writers.insert(piece.writers.end(), view.writers.begin(), view.writers.end());
     });
     end();

@@ -39,6 +39,7 @@ class OriginLog {
         std::uint64_t row_bytes = 0;  // if the rows are not contiguous on the device
         DevicePtr base = 0;           // of the source allocation
         std::uint64_t number = 0;
+        std::vector<DevicePtr> mapped_bases = {};  // of all allocations, if `mapped`
     };
     // One copy to the device, or bytes that host code wrote to host-visible memory and a launch read (`mapped`).
     struct Upload {

@@ -125,7 +125,7 @@ bool Tracer::begins_with(std::size_t at, std::size_t i, std::size_t last) {
         const std::size_t run = run_at(at, i, 0);
         const bool all = run != 0 && run == data.size() - data.size() % element_;
         // Many short downloads could assemble the result, but not if they are contiguous on the device.
-        const bool goes_on = last != npos && piece(last).address + piece(last).bytes.size() == piece(i).address;
+        const bool goes_on = last != npos && piece(last).address + piece(last).bytes.size() / runs_ == piece(i).address;
         const bool enough = all && (run >= run_elements * element_ || goes_on || is_next_row(at, i, last) ||
                                     ++small_ <= max_small_pieces);
         if (enough || (run != 0 && unwritten(at + run) != 0)) place = 0;
@@ -232,17 +232,78 @@ bool is_value(const OriginQuery::Result& result, Bytes at) {
 
 }  // namespace
 
-std::optional<Segment> find_value(const OriginQuery::Result& result, const OriginLog& log) {
+namespace {
+
+// Finds the last download, and in it the first place, that may hold the returned value and for which is_it(i, at) holds.
+template <class Test>
+std::optional<Segment> find_place(const OriginQuery::Result& result, const OriginLog& log, const Test& is_it) {
     for (std::size_t i = log.downloads().size(); i-- > 0;) {
         const Bytes data = log.downloads()[i].bytes;
         const std::size_t step = std::min(result.bytes, 4u);
         for (std::size_t at = 0; at < data.size(); at += step) {
             if (data.size() > small_piece && at >= 8 && at + 8 < data.size()) at = (data.size() - 8) / step * step;
-            if (is_value(result, data.subspan(at)))
-                return Segment{0, std::min<std::size_t>(4, data.size() - at), i, at};
+            if (is_it(i, at)) return Segment{0, std::min<std::size_t>(4, data.size() - at), i, at};
         }
     }
     return std::nullopt;
+}
+
+std::vector<std::byte> alternate(Bytes mine, Bytes other, std::size_t unit) {
+    std::vector<std::byte> both;
+    const std::size_t size = std::min(mine.size(), other.size());
+    both.reserve(2 * size);
+    for (std::size_t at = 0; at < size; at += unit)
+        for (const Bytes from : {mine, other}) {
+            const Bytes part = from.subspan(at, std::min(unit, size - at));
+            both.insert(both.end(), part.begin(), part.end());
+        }
+    return both;
+}
+
+}  // namespace
+
+std::optional<Segment> find_value(const OriginQuery::Result& result, const OriginLog& log) {
+    return find_place(result, log, [&](std::size_t i, std::size_t at) {
+        return is_value(result, Bytes(log.downloads()[i].bytes).subspan(at));
+    });
+}
+
+bool come_from_same_places(const OriginQuery& query, const OriginLog& mine, const OriginLog& other,
+                           std::span<const std::size_t> rows, OriginVerdict& verdict) {
+    const auto &here = mine.downloads(), &there = other.downloads();
+    const auto is_same_shape = [](const OriginLog::Download& a, const OriginLog::Download& b) {
+        return a.bytes.size() == b.bytes.size();
+    };
+    if (!std::ranges::equal(here, there, is_same_shape)) return true;  // threads, or pages that lie elsewhere
+    for (const OriginBuffer& buffer : query.buffers) {
+        if (buffer.after.empty() || buffer.after.size() != buffer.other_after.size()) continue;
+        Tracer alone(buffer, mine, rows);
+        OriginVerdict ignored;
+        if (!alone.trace(ignored)) continue;  // untouched, or one value everywhere
+        const std::size_t unit = buffer.element_bytes;
+        std::deque<OriginLog::Download> pairs;
+        for (std::size_t i = 0; i < here.size(); ++i)
+            pairs.push_back({.bytes = alternate(here[i].bytes, there[i].bytes, unit), .address = here[i].address});
+        const auto before = alternate(buffer.before, buffer.other, unit),
+                   after = alternate(buffer.after, buffer.other_after, unit);
+        Tracer tracer({buffer.kind, buffer.argument, 2 * buffer.element_bytes, before, after, {}, {}}, pairs, rows, 2);
+        OriginVerdict where;
+        if (tracer.trace(where)) continue;
+        verdict.argument = static_cast<int>(buffer.argument);
+        verdict.element = where.element;
+        return false;
+    }
+    if (!query.result) return true;
+    const OriginQuery::Result& result = *query.result;
+    OriginQuery::Result others = result;
+    others.bits = result.other_bits;
+    const auto is_mine = [&](std::size_t i, std::size_t at) { return is_value(result, Bytes(here[i].bytes).subspan(at)); };
+    const auto is_both = [&](std::size_t i, std::size_t at) {
+        return is_mine(i, at) && is_value(others, Bytes(there[i].bytes).subspan(at));
+    };
+    if (!find_place(result, mine, is_mine) || find_place(result, mine, is_both)) return true;
+    verdict.argument = -1;
+    return false;
 }
 
 }  // namespace warpgrade::server

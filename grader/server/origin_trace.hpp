@@ -23,15 +23,20 @@ struct Segment {
 class Tracer {
   public:
     Tracer(const OriginBuffer& output, const OriginLog& log, std::span<const std::size_t> rows)
-        : out_(output.after), before_(output.before), element_(output.element_bytes), log_(log), rows_(rows) {}
+        : Tracer(output, log.downloads(), rows, 1) {}
+    // In `pieces`, the downloads of as many runs, whose bytes alternate.
+    Tracer(const OriginBuffer& output, const std::deque<OriginLog::Download>& pieces,
+           std::span<const std::size_t> rows, unsigned runs)
+        : out_(output.after), before_(output.before), element_(output.element_bytes), pieces_(pieces), rows_(rows),
+          runs_(runs) {}
 
     // Returns false with the reason in `verdict`.
     bool trace(OriginVerdict& verdict);
     [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
 
   private:
-    [[nodiscard]] const OriginLog::Download& piece(std::size_t i) const { return log_.downloads()[i]; }
-    [[nodiscard]] std::size_t count() const { return log_.downloads().size(); }
+    [[nodiscard]] const OriginLog::Download& piece(std::size_t i) const { return pieces_[i]; }
+    [[nodiscard]] std::size_t count() const { return pieces_.size(); }
     // Starts with the last download, which is the most likely one.
     bool find_whole();
     // Finds the rows of a padded array.
@@ -56,8 +61,9 @@ class Tracer {
 
     Bytes out_, before_;
     unsigned element_;
-    const OriginLog& log_;
+    const std::deque<OriginLog::Download>& pieces_;
     std::span<const std::size_t> rows_;
+    unsigned runs_ = 1;
     std::vector<Segment> segments_;
     std::vector<std::size_t> cursors_;
     std::size_t small_ = 0;
@@ -67,5 +73,10 @@ class Tracer {
 // Finds a returned value in the downloads. In a large one only the first and the last element count, since an array may
 // contain any value.
 std::optional<Segment> find_value(const OriginQuery::Result& result, const OriginLog& log);
+
+// Whether all outputs, and the returned value, can come from the same places of the downloads in both runs, which have
+// the same downloads. Otherwise `verdict` says which does not.
+bool come_from_same_places(const OriginQuery& query, const OriginLog& mine, const OriginLog& other,
+                           std::span<const std::size_t> rows, OriginVerdict& verdict);
 
 }  // namespace warpgrade::server

@@ -36,6 +36,21 @@ std::vector<Bytes> earlier_downloads(const OriginLog& log) {
     return all;
 }
 
+// The same for host-visible memory: what one launch wrote there, side by side.
+std::vector<Bytes> earlier_mapped(const OriginLog& log) {
+    constexpr std::size_t most = 256;
+    std::vector<Bytes> all;
+    for (const OriginLog::Download& down : log.downloads()) {
+        if (!down.mapped || log.uploads().empty() || down.number > log.uploads().back().number) continue;
+        for (std::size_t from = 0, end = 0; from < down.writers.size() && all.size() < most; from = end) {
+            while (end < down.writers.size() && down.writers[end] == down.writers[from]) ++end;
+            if (writer::is_launch(down.writers[from]))
+                all.push_back(Bytes(down.bytes).subspan(4 * from, std::min(4 * (end - from), down.bytes.size() - 4 * from)));
+        }
+    }
+    return all;
+}
+
 struct Overlap {
     std::uint64_t begin, end;
     Overlap(const OriginLog::Upload& a, const OriginLog::Upload& b)
@@ -146,6 +161,9 @@ class UpCheck {
         const auto mine_came = earlier_downloads(mine_), others_came = earlier_downloads(other);
         for (std::size_t i = 0; i < std::min(mine_came.size(), others_came.size()); ++i)
             both.add_download(mine_came[i], others_came[i]);
+        const auto mine_mapped = earlier_mapped(mine_), others_mapped = earlier_mapped(other);
+        for (std::size_t i = 0; i < std::min(mine_mapped.size(), others_mapped.size()); ++i)
+            both.add_download(mine_mapped[i], others_mapped[i]);
         const Runs mine = arrange(mine_, false), others = arrange(other, false);
         ConvertedInputs converted(query_);
         bool is_converted = true;

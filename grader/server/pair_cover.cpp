@@ -9,6 +9,8 @@ namespace {
 constexpr std::size_t warp_elements = 32, word_bytes = 4, max_element = 8;
 constexpr std::size_t block_elements = warp_elements / 2, max_candidates = 64;
 constexpr unsigned max_looked_up = 8;  // unexplained pieces
+// Downloads of less than a warp's elements that go up again. With many, host code puts elements where it likes.
+constexpr unsigned max_short_downloads = 32;
 
 std::vector<std::byte> interleave(Bytes mine, Bytes other) {
     std::vector<std::byte> pairs(2 * std::min(mine.size(), other.size()));
@@ -98,6 +100,9 @@ void PairCover::explain(Bytes mine, Bytes other) {
             at += unit;
             continue;
         }
+        const bool is_short = piece.length < warp_elements * piece.source->element;
+        if (!piece.source->is_input && !piece.goes_on && is_short && ++short_downloads_ > max_short_downloads)
+            charge(Bytes(all).subspan(at), piece.bytes);
         if (!piece.goes_on && open) charge(Bytes(all).subspan(at), length);
         Source& source = *piece.source;
         const std::size_t end = piece.from + piece.bytes;

@@ -73,7 +73,7 @@ class PairCover {
     Source* last_ = nullptr;
     std::uint64_t cost_ = 0;
     std::vector<std::byte> first_;
-    unsigned charges_ = 0;
+    unsigned charges_ = 0, short_downloads_ = 0;
     bool is_rearranged_ = false, uses_download_ = false, goes_on_ = true;
 };
 

@@ -24,6 +24,15 @@ void check_tree_in_shared_memory(const Profile& run, uint64_t B) {
                                                    "a block is reduced in shared memory, down to one element"));
 }
 
+// An addition loads two elements, or one if the thread keeps its own in a register. Version 1 has warps with a thread
+// that adds in each of the first five strides, all B/32 of the block, then B/32 - 1: they load although most of their
+// threads are idle, whether these wait behind a branch or are switched off. One load more for each warp is left.
+void check_idle_warps(const Profile& run, uint64_t B) {
+    CHECK_THAT(shared_load_requests(run),
+               at_most((B + 1) * (2 * adding_warps(B) + B / 32), "only warps whose threads add load from shared memory")
+                   .none_at((B + 1) * (6 * (B / 32) - 1)));
+}
+
 // Of B blocks, and the one that adds up their sums. The five steps above are divergent, and so is the branch by which
 // thread 0 stores the block's sum: six branches of a block. The kernel of version 1 has 24 in a block of 128 and 48 in
 // one of 256.
@@ -120,6 +129,7 @@ TEST_CASE("reduce_strided keeps its warps together", "[public][counter]") {
     const auto run = profile_sum<reduce_strided>(B * B, B);
     check_divergence(run, B, 8, "8 for each block: the first threads add, without gaps");
     check_tree_in_shared_memory(run, B);
+    check_idle_warps(run, B);
     std::vector<float> x(B, 0.0f);
     x[0] = 0x1p25f, x[1] = 1, x[2] = -0x1p25f, x[3] = 1;
     INFO(

@@ -21,6 +21,8 @@ void check_one_load_and_store(const warpgrade::device::Counters& counters, uint6
     CHECK_THAT(global_store_requests(counters), is(n / 32, "one for each warp"));
     CHECK_THAT(sectors_stored(counters), is(n / 8, "every element once"));
     CHECK_THAT(local_load_requests(counters), is(0));
+    CHECK_THAT(measure("loads from constant memory", counters.constant_load_requests),
+               is(0, "a copy of the array there is memory like any other"));
     CHECK_THAT(global_atomic_requests(counters), is(0));
 }
 
