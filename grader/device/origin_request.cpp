@@ -58,19 +58,21 @@ OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file) {
     for (const OriginBuffer& buffer : query.buffers) {
         const std::string before = place(buffer.before), after = place(buffer.after), other = place(buffer.other),
                           other_after = place(buffer.other_after);
-        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{},"other":{},"other_after":{}}})",
-                               buffers.empty() ? "" : ",", static_cast<unsigned>(buffer.kind), buffer.argument,
-                               buffer.element_bytes, before, after, other, other_after);
+        buffers += fmt::format(
+            R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{},"other":{},"other_after":{}}})",
+            buffers.empty() ? "" : ",", static_cast<unsigned>(buffer.kind), buffer.argument, buffer.element_bytes,
+            before, after, other, other_after);
     }
     for (const OriginScalar& scalar : query.scalars)
         scalars += fmt::format("{}[{},{},{}]", scalars.empty() ? "" : ",", scalar.bits, scalar.bytes, scalar.whole);
     OriginMessage message;
-    message.question = fmt::format(
-        R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}]{}}})", buffers, scalars,
-        fmt::join(query.program_images, ","),
-        query.result ? fmt::format(R"(,"result":[{},{},{},{}])", query.result->type == OriginQuery::Result::Type::floating,
-                                   query.result->bytes, query.result->bits, query.result->other_bits)
-                     : "");
+    message.question =
+        fmt::format(R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}]{}}})", buffers, scalars,
+                    fmt::join(query.program_images, ","),
+                    query.result ? fmt::format(R"(,"result":[{},{},{},{}])",
+                                               query.result->type == OriginQuery::Result::Type::floating,
+                                               query.result->bytes, query.result->bits, query.result->other_bits)
+                                 : "");
     message.file = file.descriptor().get();
     std::byte* const begin = file.reserve(total);
     for (const auto& [at, bytes] : parts)

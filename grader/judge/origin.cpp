@@ -281,7 +281,8 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                 verdict.decision);
         case Problem::picked:
             return fmt::format(
-                "host code picks {} ({}) from what came from the device: with other inputs it comes from another place. "
+                "host code picks {} ({}) from what came from the device: with other inputs it comes from another "
+                "place. "
                 "The kernel has to put each result in its place; host code only copies it.",
                 at.name, at.value);
         case Problem::unknown_code:

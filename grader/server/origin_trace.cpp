@@ -234,7 +234,8 @@ bool is_value(const OriginQuery::Result& result, Bytes at) {
 
 namespace {
 
-// Finds the last download, and in it the first place, that may hold the returned value and for which is_it(i, at) holds.
+// Finds the last download, and in it the first place, that may hold the returned value and for which is_it(i, at)
+// holds.
 template <class Test>
 std::optional<Segment> find_place(const OriginQuery::Result& result, const OriginLog& log, const Test& is_it) {
     for (std::size_t i = log.downloads().size(); i-- > 0;) {
@@ -297,7 +298,9 @@ bool come_from_same_places(const OriginQuery& query, const OriginLog& mine, cons
     const OriginQuery::Result& result = *query.result;
     OriginQuery::Result others = result;
     others.bits = result.other_bits;
-    const auto is_mine = [&](std::size_t i, std::size_t at) { return is_value(result, Bytes(here[i].bytes).subspan(at)); };
+    const auto is_mine = [&](std::size_t i, std::size_t at) {
+        return is_value(result, Bytes(here[i].bytes).subspan(at));
+    };
     const auto is_both = [&](std::size_t i, std::size_t at) {
         return is_mine(i, at) && is_value(others, Bytes(there[i].bytes).subspan(at));
     };

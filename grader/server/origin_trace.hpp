@@ -25,9 +25,13 @@ class Tracer {
     Tracer(const OriginBuffer& output, const OriginLog& log, std::span<const std::size_t> rows)
         : Tracer(output, log.downloads(), rows, 1) {}
     // In `pieces`, the downloads of as many runs, whose bytes alternate.
-    Tracer(const OriginBuffer& output, const std::deque<OriginLog::Download>& pieces,
-           std::span<const std::size_t> rows, unsigned runs)
-        : out_(output.after), before_(output.before), element_(output.element_bytes), pieces_(pieces), rows_(rows),
+    Tracer(const OriginBuffer& output, const std::deque<OriginLog::Download>& pieces, std::span<const std::size_t> rows,
+           unsigned runs)
+        : out_(output.after),
+          before_(output.before),
+          element_(output.element_bytes),
+          pieces_(pieces),
+          rows_(rows),
           runs_(runs) {}
 
     // Returns false with the reason in `verdict`.

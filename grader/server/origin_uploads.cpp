@@ -45,7 +45,8 @@ std::vector<Bytes> earlier_mapped(const OriginLog& log) {
         for (std::size_t from = 0, end = 0; from < down.writers.size() && all.size() < most; from = end) {
             while (end < down.writers.size() && down.writers[end] == down.writers[from]) ++end;
             if (writer::is_launch(down.writers[from]))
-                all.push_back(Bytes(down.bytes).subspan(4 * from, std::min(4 * (end - from), down.bytes.size() - 4 * from)));
+                all.push_back(
+                    Bytes(down.bytes).subspan(4 * from, std::min(4 * (end - from), down.bytes.size() - 4 * from)));
         }
     }
     return all;

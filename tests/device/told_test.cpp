@@ -211,21 +211,23 @@ TEST_CASE("the question after the origin arrives as it was asked") {
     for (const bool has_result : {false, true}) {
         OriginQuery query;
         query.buffers = {{OriginBuffer::Kind::in, 0, 4, a, {}, other},
-                         {OriginBuffer::Kind::inout, 2, 8, b, long_one, {}}};
+                         {OriginBuffer::Kind::inout, 2, 8, b, long_one, {}, other}};
         query.scalars = {{7, 4, true}, {9, 8, false}};
         query.program_images = {64, 128};
-        if (has_result) query.result = {OriginQuery::Result::Type::floating, 8, 77};
+        if (has_result) query.result = {OriginQuery::Result::Type::floating, 8, 77, 88};
         const auto message = make_origin_message(query, memory);
         CHECK(message.file == memory.descriptor().get());
         const OriginRequest request(json::parse(message.question), memory.descriptor(), {}, false);
         const auto& got = request.query();
         REQUIRE(got.buffers.size() == 2);
-        const auto& [kind, argument, element, before, after, in_other] = got.buffers[0];
-        CHECK((kind == OriginBuffer::Kind::in && argument == 0 && element == 4 && after.empty()));
+        const auto& [kind, argument, element, before, after, in_other, other_after] = got.buffers[0];
+        CHECK(
+            (kind == OriginBuffer::Kind::in && argument == 0 && element == 4 && after.empty() && other_after.empty()));
         CHECK((std::ranges::equal(before, a) && std::ranges::equal(in_other, other)));
         CHECK((got.buffers[1].kind == OriginBuffer::Kind::inout && got.buffers[1].argument == 2));
         CHECK((got.buffers[1].element_bytes == 8 && std::ranges::equal(got.buffers[1].before, b)));
         CHECK(std::ranges::equal(got.buffers[1].after, long_one));
+        CHECK(std::ranges::equal(got.buffers[1].other_after, other));
         REQUIRE(got.scalars.size() == 2);
         CHECK((got.scalars[0].bits == 7 && got.scalars[0].bytes == 4 && got.scalars[0].whole));
         CHECK((got.scalars[1].bits == 9 && got.scalars[1].bytes == 8 && !got.scalars[1].whole));
@@ -233,7 +235,7 @@ TEST_CASE("the question after the origin arrives as it was asked") {
         CHECK(got.result.has_value() == has_result);
         if (has_result)
             CHECK((got.result->type == OriginQuery::Result::Type::floating && got.result->bytes == 8 &&
-                   got.result->bits == 77));
+                   got.result->bits == 77 && got.result->other_bits == 88));
         CHECK(got.program.empty());
     }
 }
