@@ -308,7 +308,8 @@ TEST_CASE("a question after the origin is bounded by its files") {
                                   {"element_bytes", element},
                                   {"before", {at, bytes}},
                                   {"after", {0, 0}},
-                                  {"other", {0, 0}}}}},
+                                  {"other", {0, 0}},
+                                  {"other_after", {0, 0}}}}},
                                {"scalars", {{1, scalar, true}}},
                                {"program_images", json::array()}};
         const OriginRequest request(question, memory.descriptor(), {}, false);
