@@ -132,7 +132,8 @@ std::span<const std::byte> Replay::before(std::size_t argument) const {
     return data.kind == wire::Kind::out ? arena_->prefill(argument) : data.input;
 }
 
-StoredCall::StoredCall(const CallSpec& call) : spec(call), data(call.arguments.size()) {
+StoredCall::StoredCall(const CallSpec& call)
+    : spec(call), host_work(judge::host_work(call.function)), data(call.arguments.size()) {
     for (std::size_t i = 0; i < data.size(); ++i) {
         data[i].assign(call.arguments[i].input.begin(), call.arguments[i].input.end());
         spec.arguments[i].input = data[i];
@@ -171,6 +172,7 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
     std::vector<std::string> notes;
     for (const StoredCall& call : calls) {
         const Arena arena(call.spec, random);
+        detail::declare_host_work(call.spec.function, call.host_work);
         session.wait_until_ready(call.spec, limit);
         if (!is_compared(call.spec)) replay.call(call.spec, false, limit);
         suspicion = session.call(call.spec, arena, limit, notes, is_compared(call.spec) ? &replay : nullptr).suspicion;

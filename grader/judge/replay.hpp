@@ -17,6 +17,7 @@
 
 #include "judge/arena.hpp"
 #include "judge/device_server.hpp"
+#include "judge/origin.hpp"
 #include "judge/random.hpp"
 #include "judge/submission.hpp"
 #include "judge/time_limit.hpp"
@@ -63,11 +64,12 @@ class Replay {
     std::uint64_t result_ = 0;
 };
 
-// A call of this test with a copy of its inputs.
+// A call of this test with a copy of its inputs, and with what host code might do in it.
 struct StoredCall {
     explicit StoredCall(const CallSpec& call);
     StoredCall(StoredCall&&) = default;
     CallSpec spec;
+    HostWork host_work;
     std::vector<std::vector<std::byte>> data;
 };
 

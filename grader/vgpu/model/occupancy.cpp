@@ -6,11 +6,13 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t unlimited = 0xffffffffu;
-constexpr std::uint32_t sub_partitions = 4;          // of a multiprocessor; 2 on a P100, which no profile describes
 constexpr std::uint32_t register_granularity = 256;  // a warp's registers are allocated in units of this many
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
+std::uint32_t sub_partitions(const device::DeviceProperties& device) {
+    return device.major == 6 && device.minor == 0 ? 2 : 4;
+}
 std::uint32_t max_registers_per_thread(const device::DeviceProperties& device) { return device.major >= 7 ? 256 : 255; }
 std::uint32_t shared_granularity(const device::DeviceProperties& device) { return device.major >= 8 ? 128 : 256; }
 
@@ -24,21 +26,26 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
     limits.warps = device.max_threads_per_multi_processor / device.warp_size / warps;
     limits.blocks = device.max_blocks_per_multi_processor;
 
-    // Registers are allocated per warp within a sub-partition. A block may have all of a multiprocessor's.
+    // Registers are allocated per warp within a sub-partition. The limit per block assumes that a block's warps are
+    // spread evenly over all sub-partitions.
     const std::uint64_t per_warp =
         round_up(std::uint64_t{function.registers_per_thread} * device.warp_size, register_granularity);
     limits.allocated_registers = static_cast<std::uint32_t>(per_warp * warps);
-    if (function.registers_per_thread > max_registers_per_thread(device)) {
+    if (function.registers_per_thread > max_registers_per_thread(device) ||
+        per_warp * round_up(warps, sub_partitions(device)) > device.regs_per_block) {
         limits.registers = 0;
     } else if (per_warp == 0) {
         limits.registers = unlimited;
     } else {
-        const std::uint64_t per_partition = device.regs_per_multiprocessor / sub_partitions / per_warp;
-        limits.registers = static_cast<std::uint32_t>(per_partition * sub_partitions / warps);
+        const std::uint64_t per_partition = device.regs_per_multiprocessor / sub_partitions(device) / per_warp;
+        limits.registers = static_cast<std::uint32_t>(per_partition * sub_partitions(device) / warps);
     }
 
     const std::uint64_t most = std::max(device.shared_mem_per_block, device.shared_mem_per_block_optin);
-    if (dynamic_shared_bytes > most || function.static_shared_bytes > most) return limits;
+    if (dynamic_shared_bytes > most || function.static_shared_bytes > most) {
+        limits.allocated_shared_bytes = dynamic_shared_bytes + function.static_shared_bytes;
+        return limits;
+    }
     limits.allocated_shared_bytes =
         round_up(function.static_shared_bytes + dynamic_shared_bytes + device.reserved_shared_mem_per_block,
                  shared_granularity(device));
@@ -78,7 +85,7 @@ device::Occupancy occupancy(const device::DeviceProperties& device, const device
 }
 
 double achieved_occupancy(const device::DeviceProperties& device, const device::Occupancy& fit, std::uint64_t blocks) {
-    const std::uint64_t multiprocessors = device.multi_processor_count;
+    const std::uint64_t multiprocessors = std::max(device.multi_processor_count, 1u);
     const std::uint64_t resident = std::max(fit.blocks_per_multiprocessor, 1u);
     // Some multiprocessors have one more block than the others. Each is active as long as its waves of blocks last.
     const std::uint64_t few = blocks / multiprocessors, many = blocks % multiprocessors;
