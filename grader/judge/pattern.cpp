@@ -43,7 +43,8 @@ bool is_sum_of_fresh_words(double expected, double got) {
     std::uint32_t word, inverse = 1;
     std::memset(&word, device::fresh_register_byte, sizeof word);
     for (int i = 0; i < 5; ++i) inverse *= 2 - word * inverse;  // Newton's: the right bits double from 1 to 32
-    const auto difference = static_cast<std::uint32_t>(static_cast<std::int64_t>(got) - static_cast<std::int64_t>(expected));
+    const auto difference =
+        static_cast<std::uint32_t>(static_cast<std::int64_t>(got) - static_cast<std::int64_t>(expected));
     const std::uint32_t times = difference * inverse;
     return times >= 1 && times <= most_threads;
 }

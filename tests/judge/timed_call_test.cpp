@@ -11,10 +11,10 @@ using namespace warpgrade::judge;
 namespace {
 
 nlohmann::json measured(const std::string& options, const std::string& test = "measures") {
-    const auto judged = judge("correct",
-                              "--device-server " WG_FAKE_DEVICE " --device fake:kernels --seed 7 --test \"" + test +
-                                  "\"" + options,
-                              "correct");
+    const auto judged =
+        judge("correct",
+              "--device-server " WG_FAKE_DEVICE " --device fake:kernels --seed 7 --test \"" + test + "\"" + options,
+              "correct");
     INFO(judged.output);
     return judged.cases.at(test);
 }

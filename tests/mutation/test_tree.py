@@ -89,10 +89,10 @@ def test_a_second_copy_is_seen_in_the_place_of_the_first(copy: Tree, tmp_path: P
     (copy.home / "toy" / "built").write_text("for the first")
     second = copy.copy(tmp_path.with_name(f"{tmp_path.name}-second"))
     seen = ["sh", "-c", f"cat {copy.home}/toy/built && pwd && touch toy/made"]
-    for run in (lambda: second.test(seen, 3600), lambda: second._call(seen, 3600)):
+    for run in second.test, second._call:
         (second.home / "toy" / "made").unlink(missing_ok=True)
         (second.home / "toy" / "built").write_text("for the second, ")
-        assert run() == (0, f"for the second, {copy.home}\n")
+        assert run(seen, 3600) == (0, f"for the second, {copy.home}\n")
         assert (second.home / "toy" / "made").exists()
         assert not (copy.home / "toy" / "made").exists()
     assert (copy.home / "toy" / "built").read_text() == "for the first"
