@@ -30,8 +30,6 @@ _WALL = (
     'umount /mnt && mount -o remount,bind,ro "$2" && mount -c --bind . "$1" && mount -o remount,bind,ro / && '
     'cd "$1" && shift 2 && exec "$@"'
 )
-
-
 # A copy is seen where the first one lies, whose build names that folder.
 _PLACE = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"'
 
@@ -130,6 +128,11 @@ class Tree:
     seconds: dict[str, float] = field(default_factory=dict)  # of each command without a fault
     programs: dict[str, bytes] = field(default_factory=dict)  # digests of what is built without a fault
     place: Path | None = None  # where its commands see it, if not at home
+
+    @property
+    def seen(self) -> Path:
+        """Where its commands see it."""
+        return self.place or self.home
 
     def copy(self, home: Path) -> Tree:
         """Copy this tree with all that is built in it; commands of the copy see it in this one's place."""
@@ -258,7 +261,7 @@ class Tree:
 
     def test(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Run a test where it sees no other process and can write to this tree alone: faults may kill and delete."""
-        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.place or self.home), str(ROOT)]
+        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.seen), str(ROOT)]
         bounded = ["prlimit", f"--as={MEMORY_BYTES}", "--core=0:", "--", *command]
         return self._call([*self.under, *wall, *_GIVE_UP_RIGHTS, *bounded], limit)
 
@@ -270,9 +273,9 @@ class Tree:
     def _call(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Return the exit status, None when it took too long, and the output."""
         if self.place is not None:
-            command = [*find_wall(), "sh", "-c", _PLACE, "sh", str(self.home), str(self.place), *command]
+            command = [*find_wall(), "sh", "-c", _PLACE, "sh", str(self.home), str(self.seen), *command]
         environment = {
-            **os.environ, "PYTHONPATH": str((self.place or self.home) / "grader"), "PYTHONDONTWRITEBYTECODE": "1",
+            **os.environ, "PYTHONPATH": str(self.seen / "grader"), "PYTHONDONTWRITEBYTECODE": "1",
             "CMAKE_CXX_COMPILER_LAUNCHER": "ccache" if shutil.which("ccache") else "",
             "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
             "CCACHE_DEPEND": "true",
