@@ -70,10 +70,10 @@ Measure operator*(double factor, const Measure& of) {
     return {fmt::format("{} × {}", factor, of.name), factor * of.number.value(), of.unit};
 }
 
-Good::Good(Relation relation, Limit limit, Number upper, std::string words)
+Good::Good(Relation relation, Limit limit, std::string words, std::optional<Number> upper)
     : relation_(relation),
       limit_(limit.number),
-      upper_(upper),
+      upper_(upper.value_or(limit.number)),
       words_(words.empty() ? limit.words : std::move(words)) {}
 
 Good Good::none_at(Number value) const {

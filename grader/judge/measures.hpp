@@ -63,7 +63,7 @@ struct Limit {
 class Good {
   public:
     enum class Relation { equal, at_most, at_least, below, between };
-    Good(Relation relation, Limit limit, Number upper, std::string words);
+    Good(Relation relation, Limit limit, std::string words, std::optional<Number> upper = std::nullopt);
     // Makes a band from a single limit. If the limit comes from the submission and `value` is on its good side, there
     // is no band.
     [[nodiscard]] Good none_at(Number value) const;
@@ -85,20 +85,20 @@ class Good {
 
 // `words` give the reason for the limit; the message shows them after it.
 inline Good is(const Limit& right, std::string words = {}) {
-    return {Good::Relation::equal, right, 0, std::move(words)};
+    return {Good::Relation::equal, right, std::move(words)};
 }
 inline Good at_most(const Limit& limit, std::string words = {}) {
-    return {Good::Relation::at_most, limit, 0, std::move(words)};
+    return {Good::Relation::at_most, limit, std::move(words)};
 }
 inline Good at_least(const Limit& limit, std::string words = {}) {
-    return {Good::Relation::at_least, limit, 0, std::move(words)};
+    return {Good::Relation::at_least, limit, std::move(words)};
 }
 inline Good below(const Limit& limit, std::string words = {}) {
-    return {Good::Relation::below, limit, 0, std::move(words)};
+    return {Good::Relation::below, limit, std::move(words)};
 }
 // Both included.
 inline Good between(const Limit& least, const Limit& most, std::string words = {}) {
-    return {Good::Relation::between, least, most.number, std::move(words)};
+    return {Good::Relation::between, least, std::move(words), most.number};
 }
 
 // Matches a student's prediction that equals the measured value or `described`, the value of a version exactly as the

@@ -61,7 +61,7 @@ OtherOrders::~OtherOrders() = default;
 CallResult OtherOrders::make(const StoredCall& call) {
     const TimeLimit limit(options_.seconds);
     session_->wait_until_ready(call.spec, limit);
-    session_->device()->set_order(orders[made_ % std::size(orders)], limit.last());
+    session_->device()->set_order(orders[made_++ % std::size(orders)], limit.last());
     const Arena arena(call.spec, random_);
     std::vector<std::string> notes;
     return session_->call(call.spec, arena, limit, notes);
@@ -72,10 +72,9 @@ void OtherOrders::make(std::span<const StoredCall> calls) {
     const auto signs = context().signs;
     session_->resume();
     try {
-        for (; made_ < calls.size(); ++made_) result_ = std::make_unique<CallResult>(make(calls[made_]));
+        while (made_ < calls.size()) result_ = std::make_unique<CallResult>(make(calls[made_]));
         session_->pause();
     } catch (const SubmissionFailure& failure) {
-        ++made_;
         end(failure);
     }
     context().signs = signs;

@@ -69,7 +69,7 @@ void RandomStream::refill() {
     std::uint32_t words[16][lanes];
     chacha(state_, words);
     for (std::size_t lane = 0; lane < lanes; ++lane)
-        for (std::size_t i = 0; i < 8; ++i)
+        for (std::size_t i = 0; i < std::size(words) / 2; ++i)
             numbers_[8 * lane + i] = words[2 * i][lane] | std::uint64_t{words[2 * i + 1][lane]} << 32;
     used_ = 0;
 }

@@ -162,7 +162,8 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
     const bool returned = reply.status == wire::Status::returned && reply.result_type == spec.result;
     if (returned) recorded.returned(reply.result);
     bool is_compared = false;
-    if (device_ && is_submission_ && returned && host_work(spec.function) != HostWork::all) {
+    const bool is_for_device = device_ && is_submission_ && host_work(spec.function) != HostWork::all;
+    if (is_for_device && returned) {
         if (replay) {
             const auto before = Clock::now();
             is_compared = make_replay(*replay, spec);
@@ -184,7 +185,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
 
     fail_for_stream_race(report);
     add_notes(report, notes);
-    if (device_ && is_submission_ && !report.analysed && host_work(spec.function) != HostWork::all)
+    if (is_for_device && !report.analysed)
         context().pending =
             "the values are checked; whether the device computed them, and without a race, is not known of this "
             "device. The virtual GPU tells it: --device vgpu";

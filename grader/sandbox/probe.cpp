@@ -1,7 +1,6 @@
 #include "sandbox/probe.hpp"
 
 #include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,9 +31,7 @@ bool has_bwrap() {
 bool has_namespaces() {
     const pid_t child = fork();
     if (child == 0) _exit(unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return status == 0;
+    return wait_for_exit(child) == 0;
 }
 
 // Each remedy is one line, for the administrator of the machine.
@@ -83,9 +80,7 @@ Result try_sandbox(bool plain) {
     std::array<char, 4096> buffer;
     for (ssize_t got; (got = read(ends[0], buffer.data(), buffer.size())) > 0;)
         output.append(buffer.data(), static_cast<std::size_t>(got));
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : exit_not_started, output};
+    return {wait_for_exit(child), output};
 }
 
 }  // namespace

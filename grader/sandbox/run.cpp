@@ -107,12 +107,6 @@ class StatusReader {
     std::string text_;
 };
 
-int wait_for_exit(pid_t pid) {
-    int status = 0;
-    if (waitpid(pid, &status, 0) < 0) fail("waitpid");
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 Clock::time_point make_deadline(const Options& options) {
     if (options.seconds <= 0) return Clock::now() + std::chrono::hours(24 * 365);
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
@@ -326,6 +320,12 @@ int run_spawner_without_namespaces(Options options, pid_t caller) {
 }
 
 }  // namespace
+
+int wait_for_exit(pid_t child) {
+    int status = 0;
+    if (waitpid(child, &status, 0) < 0) fail("waitpid");
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 int run(const Options& options) {
     const pid_t caller = getppid();

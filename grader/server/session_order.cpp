@@ -121,7 +121,6 @@ void Session::order_free(DevicePtr address, StreamId stream) {
 
 // cudaFree waits for the device, but host code may have read the memory too early before.
 void Session::order_free_when_idle(DevicePtr address) {
-    if (!ordering_) return;
     order_.device_is_idle();
     const auto memory = device_.find_allocation(address);
     if (!memory || memory->address != address || !allocations_.contains(address)) return;

@@ -1,14 +1,18 @@
 // Limits of the protocol and the records: regions, texts and lists of limited length, kinds of memory, addresses, the
 // link's cost, and which findings a full list keeps.
+#include <sys/resource.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <system_error>
 
 #include "device/address_space.hpp"
 #include "device/checks.hpp"
 #include "device/diagnostic.hpp"
 #include "device/memory_kind.hpp"
+#include "device/origin_request.hpp"
 #include "device/packing.hpp"
 #include "device/protocol.hpp"
 #include "judge/catch.hpp"
@@ -156,6 +160,9 @@ TEST_CASE("a packed list, choice, time or truth may be what it may be at most") 
     };
     CHECK(list_of(5, 5) == 5);
     CHECK_THROWS_AS(list_of(6, 5), RecordError);
+    constexpr std::size_t most = Unpacker::max_items;
+    CHECK(list_of(most, most + 1) == most);
+    CHECK_THROWS_AS(list_of(most + 1, most + 1), RecordError);
     enum class Two { a, b, c };
     for (const Two value : {Two::a, Two::b, Two::c}) {
         const char byte = static_cast<char>(value);
@@ -300,4 +307,19 @@ TEST_CASE("a journal is full when it has as many launches as are told") {
     CHECK(journal.full());
     journal.take();
     CHECK_FALSE(journal.full());
+}
+
+TEST_CASE("where no descriptor is left, memory for the origin is refused in words") {
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit none{0, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    std::string told;
+    try {
+        const OriginFile file;
+    } catch (const std::system_error& error) {
+        told = error.what();
+    }
+    setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(told == "cannot allocate memory for the origin: Too many open files");
 }

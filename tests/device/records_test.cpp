@@ -59,6 +59,7 @@ TEST_CASE("names that are not UTF-8 do not break a line of JSON") {
     LaunchRecord record = sample();
     record.kernel = "\xff\xfe";
     CHECK(nlohmann::json::parse(dump_line(to_json(record))).at("kernel") == "\uFFFD\uFFFD");
+    CHECK(dump_line({{"größe", "\xff"}, {"n", {1, 2}}}) == "{\"größe\":\"\uFFFD\",\"n\":[1,2]}");
 }
 
 TEST_CASE("a text is cut where it is too long, and where it is no UTF-8 it is made so") {

@@ -167,6 +167,10 @@ TEST_CASE("an output that did not come from the device, and one that nothing wro
     CHECK_THAT(found["message"].get<std::string>(), Contains("y[0] did not come from the device"));
     CHECK(found["signs"] == nlohmann::json({"origin"}));
     CHECK(found["review"] == nlohmann::json({"its result was not computed by the device"}));
+    // A function that may do its work on the host is not asked where its result comes from.
+    const auto all = ::judge("correct", "--device-server " WG_FAKE_DEVICE " --device fake:not_found_1");
+    CHECK(all.cases.at("sums")["status"] == "pass");
+    CHECK(all.cases.at("negates in place")["status"] == "fail");
     const auto unwritten = verdict_of("never_writes", "not_found_1");
     CHECK(unwritten["status"] == "fail");
     CHECK_THAT(unwritten["message"].get<std::string>(), Contains("y was never written"));

@@ -39,6 +39,14 @@ TEST_CASE("a device server that a program kills, or makes report without end, is
     CHECK(judged.end["cases"] == 5);
 }
 
+TEST_CASE("a device without analysis: results count, and what only analysis knows is pending") {
+    const auto judged = judge("correct", "--device-server " WG_FAKE_DEVICE " --device gpu::mute");
+    INFO(judged.output);
+    CHECK(judged.cases.at("sums")["status"] == "pass");
+    CHECK(judged.scales()["status"] == "pending");
+    CHECK(judged.cases.at("has no mistakes")["status"] == "pending");
+}
+
 TEST_CASE("what the device does not support is an error that the grader may look into") {
     const auto judged = judge_on("limited");
     CHECK(judged.scales()["status"] == "error");

@@ -97,7 +97,7 @@ std::string report(const std::string& what, const json& request) {
     if (what == "talks") std::puts("on its standard output"), std::fflush(stdout);
     if (what == "broken") report.internal_error = "out of its own memory";
     if (what == "slow") report.clock_ns = 2000.0;
-    if (what == "mute") report.analysed = false;
+    if (what == "mute") report.analysed = false, report.launches.emplace_back();
     if (what == "countless" || what == "timeless") {
         report.launches = {launch("first", 250.0)};
         if (what == "countless") report.launches[0].counters.reset();
@@ -117,7 +117,7 @@ std::string report(const std::string& what, const json& request) {
          : what == "atomics" ? did.atomic_requests
                              : did.surface_store_requests) = 1;
     }
-    if (what.starts_with("not_found")) {
+    if (what.starts_with("not_found") && request.contains("origin")) {
         auto& verdict = report.origin.emplace();
         verdict.problem = warpgrade::device::OriginVerdict::Problem::not_found;
         verdict.argument = what.back() - '0';

@@ -2,8 +2,10 @@
 // tests/grader/grading/test_orders.py has whole grades.
 #include "judge/orders.hpp"
 
+#include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -130,4 +132,70 @@ TEST_CASE("only the virtual GPU has other orders, and some tests want one alone"
     CHECK(context().in_orders);
     context().begin_test("");
     CHECK_FALSE(context().in_orders);
+}
+
+namespace {
+
+// A test's calls of `sum` in other orders, by a program of its own.
+struct InOtherOrders {
+    explicit InOtherOrders(const std::string& program)
+        : orders((context().options = options_of(program), context().begin_test("orders"), OtherOrders())) {}
+    ~InOtherOrders() {
+        context().options = before;
+        context().begin_test("");
+    }
+    static Options options_of(const std::string& program) {
+        Options options;
+        options.sandbox = WG_SANDBOX, options.device_server = WG_FAKE_DEVICE, options.device = "fake:kernels";
+        options.no_sandbox = true, options.seconds = 0.5;
+        options.worker = WG_PROGRAMS "/program-" + program;
+        return options;
+    }
+    // What comes in place of this result of so many calls.
+    std::vector<OtherOutput> find(std::size_t count, double returned) {
+        static const std::vector<double> x{1, 2};
+        CallSpec spec;
+        spec.function = "sum", spec.result = wire::Type::f64;
+        spec.arguments.push_back({wire::Kind::in, wire::Type::f64, 0, std::as_bytes(std::span(x)), 2, ""});
+        spec.arguments.push_back({wire::Kind::scalar, wire::Type::u64, 2, {}, 0, ""});
+        while (calls.size() < count) calls.emplace_back(spec);
+        const auto bytes = std::as_bytes(std::span(&returned, 1));
+        context().returned.assign(bytes.begin(), bytes.end());
+        return orders.find(bytes, calls);
+    }
+    Options before = context().options;
+    OtherOrders orders;
+    std::vector<StoredCall> calls;
+};
+
+}  // namespace
+
+TEST_CASE("each call of a test is made once more, in order, and the next one in the next order") {
+    InOtherOrders counting("counts_its_calls");
+    const auto other = [&](std::size_t count) {
+        CHECK(counting.find(count, static_cast<double>(count)).empty());
+        const auto found = counting.find(count, -1);
+        REQUIRE(found.size() == 1);
+        double value = 0;
+        REQUIRE(found[0].bytes.size() == sizeof value);
+        std::memcpy(&value, found[0].bytes.data(), sizeof value);
+        CHECK(value == static_cast<double>(count));
+        CHECK(found[0].failure.empty());
+        return found[0].order;
+    };
+    CHECK(other(1) == device::Order::ahead);
+    CHECK(other(2) == device::Order::reverse);
+    CHECK(other(3) == device::Order::interleaved);
+    CHECK(other(5) == device::Order::reverse);
+}
+
+TEST_CASE("a call that fails in another order is told once") {
+    InOtherOrders ends("sum_exits");
+    const auto found = ends.find(1, 3);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].order == device::Order::ahead);
+    CHECK(found[0].bytes.empty());
+    CHECK_THAT(found[0].failure, Contains("exit"));
+    CHECK(ends.find(1, 3).empty());
+    CHECK(ends.find(2, 3).empty());
 }

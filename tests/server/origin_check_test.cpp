@@ -21,7 +21,8 @@ namespace {
 // A device whose kernels the test runs itself; it keeps the writer of each word.
 class OriginDevice : public FakeDevice {
   public:
-    [[nodiscard]] bool keeps_origin() const override { return true; }
+    [[nodiscard]] bool keeps_origin() const override { return keeps; }
+    [[nodiscard]] bool runs_kernels() const override { return runs; }
     void begin_call() override { writers.clear(); }
     void read_writers(DevicePtr address, std::span<WriterTag> words) const override {
         for (std::size_t i = 0; i < words.size(); ++i) {
@@ -33,6 +34,7 @@ class OriginDevice : public FakeDevice {
         for (std::uint64_t word = address / 4; word < (address + bytes + 3) / 4; ++word) writers[word] = who;
     }
     std::map<std::uint64_t, WriterTag> writers;
+    bool keeps = true, runs = true;
 };
 
 Descriptor file_of(const std::vector<std::byte>& bytes) {
@@ -85,8 +87,9 @@ class Call {
         return values;
     }
 
-    // `other`: the same call with other inputs.
-    OriginVerdict returns(const Floats& out, std::vector<OriginScalar> scalars = {}, const Call* other = nullptr) {
+    // `other`: the same call with other inputs, and what it returned.
+    OriginVerdict returns(const Floats& out, std::vector<OriginScalar> scalars = {}, const Call* other = nullptr,
+                          const Floats& other_out = {}) {
         OriginQuery query;
         query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}, {}});
         query.buffers.push_back({OriginBuffer::Kind::out,
@@ -100,16 +103,19 @@ class Call {
         if (other) {
             query.buffers[0].other = std::as_bytes(std::span(other->in));
             query.buffers[1].other = std::as_bytes(std::span(other->before)).first(4 * out.size());
+            query.buffers[1].other_after = std::as_bytes(std::span(other_out));
         }
         return ask(query, other);
     }
-    OriginVerdict returns_value(float value) {
+    OriginVerdict returns_value(float value, const Call* other = nullptr, float other_value = 0) {
         OriginQuery query;
         query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}, {}});
+        if (other) query.buffers[0].other = std::as_bytes(std::span(other->in));
         query.result = {OriginQuery::Result::Type::floating, 4, 0};
         std::memcpy(&query.result->bits, &value, 4);
+        std::memcpy(&query.result->other_bits, &other_value, 4);
         query.program_images = {100};
-        return ask(query);
+        return ask(query, other);
     }
     // The query travels as from the judge.
     OriginVerdict ask(const OriginQuery& query, const Call* other = nullptr) const {
@@ -343,6 +349,57 @@ TEST_CASE("a returned value comes from the device") {
     SECTION("nothing of nothing") { CHECK(call.returns_value(0).problem == Problem::none); }
 }
 
+namespace {
+
+// A kernel has written more than the function returns, and all of that came down.
+struct Table : Call {
+    explicit Table(float first) : Call(numbers(8, first)) {
+        const auto d = up(in), e = allocate(512);
+        kernel({d}, e, numbers(512, first + 1e6f));
+        came = down(e, 512);
+    }
+    [[nodiscard]] Floats row(std::size_t number) const {
+        const auto begin = came.begin() + static_cast<std::ptrdiff_t>(64 * number);
+        return {begin, begin + 64};
+    }
+    Floats came;
+};
+
+}  // namespace
+
+TEST_CASE("of more than is returned, host code takes the same place whatever the inputs are") {
+    Table mine(1000.5f), other(2000.5f);
+    mine.before = other.before = Floats(64, -7.5f);
+    CHECK(mine.returns(mine.row(3), {}, &other, other.row(3)).problem == Problem::none);
+    const auto verdict = mine.returns(mine.row(3), {}, &other, other.row(4));
+    CHECK(verdict.problem == Problem::picked);
+    CHECK(verdict.argument == 1);
+    CHECK(verdict.compared);
+    CHECK_FALSE(verdict.needs_kernels);
+    CHECK(verdict.changes > OriginVerdict::max_changes);
+    CHECK(mine.returns_value(mine.came[1], &other, other.came[1]).problem == Problem::none);
+    const auto value = mine.returns_value(mine.came[1], &other, other.came[0]);
+    CHECK(value.problem == Problem::picked);
+    CHECK(value.argument == -1);
+    // Without its kernels the other run has nothing to compare.
+    other.device.runs = false;
+    for (const auto& same : {mine.returns(mine.row(3), {}, &other, other.row(3)), mine.returns_value(mine.came[1], &other, other.came[1])}) {
+        CHECK(same.problem == Problem::picked);
+        CHECK(same.needs_kernels);
+    }
+}
+
+TEST_CASE("where no more comes down than is returned there is nothing to take") {
+    Call mine(numbers(64)), other(numbers(64, 5.5f));
+    Floats out[2];
+    for (Call* call : {&mine, &other}) {
+        const auto d = call->up(call->in), e = call->allocate(64);
+        call->kernel({d}, e, doubled(call->in));
+        out[call == &other] = call->down(e, 64);
+    }
+    CHECK(mine.returns(out[0], {}, &other, reversed(out[1])).problem == Problem::none);
+}
+
 TEST_CASE("launches that the result does not come from are named") {
     Call call(numbers(512));
     const auto d = call.up(call.in), middle = call.allocate(512), show = call.allocate(512), e = call.allocate(512);
@@ -417,6 +474,27 @@ TEST_CASE("small copies on the device do not arrange what a kernel then reads") 
     CHECK(call.returns(out, {number(64)}).problem == Problem::rearranged);
     // Rows as long as a scalar argument says are allowed, however short they are.
     CHECK(call.returns(out, {number(width / 4)}).problem == (width == 4 ? Problem::rearranged : Problem::none));
+}
+
+TEST_CASE("nothing is kept of a call where the device keeps no origins, and of requests only what decides") {
+    for (const bool keeps : {false, true}) {
+        Call call(numbers(64));
+        call.device.keeps = keeps;
+        const auto d = call.up(call.in), e = call.allocate(64);
+        call.kernel({d}, e, doubled(call.in));
+        call.down(e, 64);
+        call.log.record_copy(wire::Region::range(d, 64), wire::Region::range(e, 64));
+        call.log.record_module(std::as_bytes(std::span(call.in)));
+        call.log.record_decision(wire::Op::synchronize_device, {});
+        const std::size_t kept = keeps ? 1 : 0;
+        CHECK(call.log.uploads().size() == kept);
+        CHECK(call.log.downloads().size() == kept);
+        CHECK(call.log.steps().size() == 2 * kept);
+        CHECK(call.log.images().size() == kept);
+        CHECK(call.log.decisions().size() == kept);
+        call.log.begin_call();
+        CHECK((call.log.uploads().empty() && call.log.steps().empty() && call.log.decisions().empty()));
+    }
 }
 
 TEST_CASE("a question with places outside of its file is refused") {

@@ -253,6 +253,11 @@ TEST_CASE("origin: what padding costs, to the byte") {
     Ints short_second(50, 7);
     short_second.insert(short_second.end(), 3, 9);
     CHECK(cost_of({short_second}) == 8 + 12);
+    UploadCover cover;
+    const Ints input{-11}, pairs{7, 7, 9, 5, 5, 5, 3};
+    cover.add_source(bytes_of(input), 4);
+    cover.explain(bytes_of(pairs));
+    CHECK(cover.unexplained_words() == std::vector<std::uint32_t>{9, 3});
     // Of elements of a byte, padding may have any length.
     UploadCover letters;
     const std::vector<char> source{'a', 'b', 'c', 'd'}, nine(9, 'y');

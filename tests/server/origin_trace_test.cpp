@@ -159,6 +159,13 @@ TEST_CASE_METHOD(Trace, "trace: single elements that came one by one: side by si
     CHECK(few.find(part(out, 0, 33)).value().size() == 33);
     bring(many, 34, 8);
     CHECK_FALSE(many.find(part(out, 0, 34)));
+    // Of a copy only its first elements.
+    Trace longer;
+    longer.down(join({part(out, 0, 3), {-1}}), 0);
+    longer.down(part(out, 3, 3), 64);
+    CHECK_FALSE(longer.find(part(out, 0, 6)));
+    longer.down(part(out, 0, 3), 128);
+    CHECK(longer.find(part(out, 0, 6)).value().size() == 2);
     // Rows as long as a scalar argument says, at equal distances.
     CHECK(many.find(part(out, 0, 34), {1}).value().size() == 34);
     Trace uneven;

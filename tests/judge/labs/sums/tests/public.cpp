@@ -13,6 +13,8 @@ TEST_CASE("scales, with commas and [brackets]", "[public]") {
     CHECK_THAT(y, near(Expected{expected, std::vector<double>(x.size(), 1e-7)}).shape(1, x.size()));
 }
 
+[[maybe_unused]] const bool by_host = computed_on_host<&sum>();
+
 TEST_CASE("sums", "[public]") {
     const auto x = uniform_double(1000);
     double expected = 0;
