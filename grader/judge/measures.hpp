@@ -84,9 +84,7 @@ class Good {
 };
 
 // `words` give the reason for the limit; the message shows them after it.
-inline Good is(const Limit& right, std::string words = {}) {
-    return {Good::Relation::equal, right, std::move(words)};
-}
+inline Good is(const Limit& right, std::string words = {}) { return {Good::Relation::equal, right, std::move(words)}; }
 inline Good at_most(const Limit& limit, std::string words = {}) {
     return {Good::Relation::at_most, limit, std::move(words)};
 }

@@ -383,7 +383,8 @@ TEST_CASE("of more than is returned, host code takes the same place whatever the
     CHECK(value.argument == -1);
     // Without its kernels the other run has nothing to compare.
     other.device.runs = false;
-    for (const auto& same : {mine.returns(mine.row(3), {}, &other, other.row(3)), mine.returns_value(mine.came[1], &other, other.came[1])}) {
+    for (const auto& same : {mine.returns(mine.row(3), {}, &other, other.row(3)),
+                             mine.returns_value(mine.came[1], &other, other.came[1])}) {
         CHECK(same.problem == Problem::picked);
         CHECK(same.needs_kernels);
     }
