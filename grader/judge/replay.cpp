@@ -55,8 +55,8 @@ std::uint64_t hash(std::span<const std::byte> bytes) {
 }
 
 // Equal arrays stay equal, also in different calls, since host code may reuse one that it has already sent.
-std::vector<std::byte> vary_values(const ArgumentData& argument) {
-    RandomStream random(context().seed, fmt::format("instead of {:x}", hash(argument.input)));
+std::vector<std::byte> vary_values(const ArgumentData& argument, const std::string& purpose = "") {
+    RandomStream random(context().seed, fmt::format("instead of {:x}{}", hash(argument.input), purpose));
     switch (argument.type) {
         case wire::Type::f32:
             return resample<float>(argument.input, random);
@@ -130,6 +130,20 @@ bool Replay::make_call(bool compare, TimeLimit& limit) {
 std::span<const std::byte> Replay::before(std::size_t argument) const {
     const ArgumentData& data = spec_.arguments.at(argument);
     return data.kind == wire::Kind::out ? arena_->prefill(argument) : data.input;
+}
+
+StoredCall with_other_inputs(const CallSpec& call, unsigned number) {
+    StoredCall other(call);
+    const auto is_array = [](const ArgumentData& argument) { return !argument.input.empty(); };
+    const bool is_only = std::ranges::count_if(call.arguments, is_array) == 1;
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+        const ArgumentData& argument = call.arguments[i];
+        const bool is_float = argument.type == wire::Type::f32 || argument.type == wire::Type::f64;
+        if (!is_array(argument) || !(is_float || is_only)) continue;
+        other.data[i] = vary_values(argument, fmt::format(", {}", number));
+        other.spec.arguments[i].input = other.data[i];
+    }
+    return other;
 }
 
 StoredCall::StoredCall(const CallSpec& call)

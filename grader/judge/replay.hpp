@@ -73,6 +73,10 @@ struct StoredCall {
     std::vector<std::vector<std::byte>> data;
 };
 
+// The call with other values of the same kind, others for each number. Whole numbers change only if they are the only
+// array: of several, one may say where others begin.
+StoredCall with_other_inputs(const CallSpec& call, unsigned number);
+
 // Only an analysed device reports uploads and downloads.
 bool can_replay(const Options& options);
 // A device server for the submission's calls, and for replays if there can be any.

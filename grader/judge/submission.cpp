@@ -234,7 +234,7 @@ void Program::time_on_other_device(const CallSpec& spec, const RandomStream& ran
                                                                           DeviceServer::ReplayDevice::none),
                                            role);
     timed_call_.reset(new TimedCall{StoredCall(spec), random, seconds});
-    timed_call_->first = make_timed_call();
+    timed_call_->first = make_timed_call(0);
     const auto properties = device::parse_properties(timed_->device()->properties_json());
     check_same_work(spec, result, timed_call_->first,
                     properties.multi_processor_count == current.device.multi_processor_count,
@@ -242,21 +242,36 @@ void Program::time_on_other_device(const CallSpec& spec, const RandomStream& ran
     take_times(result.profile, timed_call_->first.profile, has_varying_times());
 }
 
-CallResult Program::make_timed_call() {
+CallResult Program::make_timed_call(unsigned inputs) {
+    const CallSpec& usual = timed_call_->call.spec;
+    auto random = timed_call_->random;
+    std::optional<StoredCall> other;
+    if (inputs != 0) {
+        other.emplace(with_other_inputs(usual, inputs));
+        random = RandomStream(context().seed, fmt::format("{} timed with inputs {}", context().test, inputs));
+    }
+    const CallSpec& spec = other ? other->spec : usual;
+    const Arena arena(spec, random);
     const LockedFile alone(context().options.timing_lock);
-    const CallSpec& spec = timed_call_->call.spec;
     const TimeLimit limit(timed_call_->seconds, seconds_used_);
     timed_->wait_until_ready(spec, limit);
-    auto inputs = timed_call_->random;
-    const Arena arena(spec, inputs);
     std::vector<std::string> notes;
     return timed_->call(spec, arena, limit, notes);
 }
 
-void Program::time_again(Profile& profile) {
-    const CallResult again = make_timed_call();
-    check_same_work(timed_call_->call.spec, timed_call_->first, again, true, role_ == Role::submission);
+CallResult Program::time_again(Profile& profile, unsigned inputs) {
+    const CallSpec& spec = timed_call_->call.spec;
+    CallResult again = make_timed_call(inputs);
+    check_same_work(spec, timed_call_->first, again, inputs == 0 || !may_host_decide(spec.function),
+                    inputs == 0 && role_ == Role::submission);
     take_times(profile, again.profile, true);
+    return again;
+}
+
+const CallResult& Program::first_timed() const { return timed_call_->first; }
+
+bool Program::are_same(const CallResult& one, const CallResult& other) const {
+    return has_same_results(timed_call_->call.spec, one, other);
 }
 
 CallResult Program::attempt(const CallSpec& spec) {

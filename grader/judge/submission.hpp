@@ -135,8 +135,13 @@ class Program {
     }
 
     CallResult execute(const CallSpec& spec, bool profiled);
-    // Makes the last profiled call once more on the timing device, and adds its times to the profile.
-    void time_again(Profile& profile);
+    // Makes the last profiled call once more on the timing device, and adds its times to the profile. `inputs`: 0 for
+    // the call's own, or the number of other ones (with_other_inputs).
+    CallResult time_again(Profile& profile, unsigned inputs);
+    // What the last profiled call gave on the timing device.
+    [[nodiscard]] const CallResult& first_timed() const;
+    // Whether these are the same results of the last profiled call.
+    [[nodiscard]] bool are_same(const CallResult& one, const CallResult& other) const;
     // What the test's last call gives in place of this output in other orders of blocks and warps.
     std::vector<OtherOutput> in_other_orders(std::span<const std::byte> output);
     // Ends the program after a test, and collects findings about its end, such as leaks.
@@ -159,7 +164,7 @@ class Program {
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
     void time_on_other_device(const CallSpec& spec, const RandomStream& random, double seconds, CallResult& result);
-    CallResult make_timed_call();
+    CallResult make_timed_call(unsigned inputs);
     Session& session();
     Replay* prepare_replay(const CallSpec& spec, TimeLimit limit);
     void collect_diagnostics(const std::string& function);

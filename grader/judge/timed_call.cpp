@@ -90,6 +90,8 @@ bool are_close(wire::Type type, std::span<const std::byte> a, std::span<const st
     return type == wire::Type::f64 && are_close<double>(a, b);
 }
 
+}  // namespace
+
 bool has_same_results(const CallSpec& spec, const CallResult& one, const CallResult& other) {
     const auto bytes = [&](const CallResult& call) {
         return std::as_bytes(std::span(&call.result, 1)).first(wire::bytes_of(spec.result));
@@ -102,8 +104,6 @@ bool has_same_results(const CallSpec& spec, const CallResult& one, const CallRes
         return are_close(argument.type, one.outputs.at(index), other.outputs.at(index));
     });
 }
-
-}  // namespace
 
 LockedFile::LockedFile(const std::string& path) {
     if (path.empty()) return;

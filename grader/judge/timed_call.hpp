@@ -28,6 +28,9 @@ bool has_varying_times();
 void check_same_work(const CallSpec& spec, CallResult& one, const CallResult& timed, bool same_device,
                      bool compare_results);
 
+// But for the order of sums: floats may differ by a thousandth of the largest.
+bool has_same_results(const CallSpec& spec, const CallResult& one, const CallResult& other);
+
 // Replaces the times of `profile` by those of a timed call of the same work; where times vary, by the medians of all
 // that were taken.
 void take_times(Profile& profile, const Profile& timed, bool times_vary);

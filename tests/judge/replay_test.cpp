@@ -192,6 +192,33 @@ TEST_CASE("a replay that does not come back is told so") {
     CHECK_FALSE(Replayed(7, Replay::Inputs::same, "hangs").call(spec, 0.3));
 }
 
+TEST_CASE("a call's other inputs: all numbers, but no whole ones among several arrays, which may be places") {
+    const auto floats = counted<float>(1000);
+    const auto doubles = counted<double>(1000);
+    const auto ints = counted<int>(1000);
+    const auto changed = [](const CallSpec& spec, unsigned number) {
+        const StoredCall other = with_other_inputs(spec, number);
+        std::vector<bool> which;
+        for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+            CHECK(other.spec.arguments[i].input.size() == spec.arguments[i].input.size());
+            which.push_back(!std::ranges::equal(other.spec.arguments[i].input, spec.arguments[i].input));
+        }
+        return which;
+    };
+    const CallSpec several{"f",
+                           {given(wire::Kind::in, ints),
+                            given(wire::Kind::in, floats),
+                            given(wire::Kind::in, doubles),
+                            {wire::Kind::out, wire::Type::f32, 0, {}, 1000, ""}}},
+        alone{"f", {given(wire::Kind::in, ints), {}}};
+    CHECK(changed(several, 1) == std::vector<bool>{false, true, true, false});
+    CHECK(changed(alone, 1) == std::vector<bool>{true, false});
+    // The same ones for the same number alone.
+    const auto numbers = [&](unsigned number) { return with_other_inputs(alone, number).data[0]; };
+    CHECK(numbers(1) == numbers(1));
+    CHECK(numbers(1) != numbers(2));
+}
+
 TEST_CASE("which calls there are to compare") {
     auto options = options_of("vgpu:h100");
     CHECK(can_replay(options));

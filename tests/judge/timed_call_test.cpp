@@ -10,11 +10,11 @@ using namespace warpgrade::judge;
 
 namespace {
 
-nlohmann::json measured(const std::string& options, const std::string& test = "measures") {
-    const auto judged =
-        judge("correct",
-              "--device-server " WG_FAKE_DEVICE " --device fake:kernels --seed 7 --test \"" + test + "\"" + options,
-              "correct");
+nlohmann::json measured(const std::string& options, const std::string& test = "measures",
+                        const std::string& program = "correct") {
+    const auto judged = judge(
+        program, "--device-server " WG_FAKE_DEVICE " --device fake:kernels --seed 7 --test \"" + test + "\"" + options,
+        "correct");
     INFO(judged.output);
     return judged.cases.at(test);
 }
@@ -54,6 +54,13 @@ TEST_CASE("where times vary, calls are made again in turn, and medians count, wi
     CHECK(value(varies, "speedup at least") <= 1);
     CHECK(value(varies, "speedup at most") >= 1);
     CHECK(value(varies, "speedup at most") < 1.02);
+}
+
+TEST_CASE("each time is that of a call with other inputs, whose result must be right") {
+    const auto kept = measured(" --timing-device gpu::varies", "measures", "keeps_its_result");
+    CHECK(kept["status"] == "fail");
+    CHECK_THAT(kept["message"].get<std::string>(), Contains("with other inputs") && Contains("than the starter"));
+    CHECK(measured("", "measures", "keeps_its_result")["status"] == "pass");
 }
 
 TEST_CASE("a program that is faster when it has seen its inputs before has no speed") {
