@@ -98,6 +98,7 @@ void Differences::explain(std::vector<double> expected, std::vector<double> got,
                                 "is the whole array copied back?",
                                 output->name)));
     }
+    if (output) compared_.launches = current.launched;
     const auto pattern = find_pattern(compared_);
     if (pattern)
         for (const auto name : pattern->signs) current.add_sign(name);

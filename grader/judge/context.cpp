@@ -42,6 +42,7 @@ void Context::begin_test(const std::string& name, bool compare_orders, bool time
     part_reason.clear();
     pending.clear();
     outputs.clear();
+    launched.clear();
     returned.clear();
     signs.clear();
     signs_final = false;

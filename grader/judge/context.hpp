@@ -84,22 +84,23 @@ struct Context {
     std::vector<device::LaunchRecord> launches;   // of the submission's last profiled call
     std::vector<device::Diagnostic> diagnostics;  // of all of the submission's calls, each finding once
     std::set<std::string> called;                 // the submission's functions
-    std::map<std::string, std::string> faulty;  // those in whose calls the checks found an error: the first one's rule
-    std::string last_call;                      // its description
-    std::vector<std::string> notes;             // possible causes of a wrong result of the last call
-    std::vector<std::string> review;            // reasons for a human review; fixed texts, without data
-    std::string mismatch;                       // message of the last failed matcher
-    std::string failure;                        // the same, with the name of the checked value
-    double part = 1;                            // of the test's points, for a value within a band
-    std::string part_reason;                    // if `part` is less than 1
-    std::string pending;                        // what no device can tell; empty if nothing
-    std::vector<LastOutput> outputs;            // of the submission's last call
-    std::vector<std::byte> returned;            // by the submission's last call
-    bool is_timed = false;                      // on the timing device, if there is one
-    bool in_orders = false;                     // outputs are compared with those of other orders (judge/orders.hpp)
-    std::vector<std::string> signs;             // of the failure: names from signs.hpp
-    bool signs_final = false;                   // the test's first failure set them; its message comes first
-    std::vector<std::uint64_t> stopped_at;      // stack of the host code at a time-out: places in the program's file
+    std::map<std::string, std::string> faulty;   // those in whose calls the checks found an error: the first one's rule
+    std::string last_call;                       // its description
+    std::vector<std::string> notes;              // possible causes of a wrong result of the last call
+    std::vector<std::string> review;             // reasons for a human review; fixed texts, without data
+    std::string mismatch;                        // message of the last failed matcher
+    std::string failure;                         // the same, with the name of the checked value
+    double part = 1;                             // of the test's points, for a value within a band
+    std::string part_reason;                     // if `part` is less than 1
+    std::string pending;                         // what no device can tell; empty if nothing
+    std::vector<LastOutput> outputs;             // of the submission's last call
+    std::vector<device::LaunchConfig> launched;  // by it
+    std::vector<std::byte> returned;             // by the submission's last call
+    bool is_timed = false;                       // on the timing device, if there is one
+    bool in_orders = false;                      // outputs are compared with those of other orders (judge/orders.hpp)
+    std::vector<std::string> signs;              // of the failure: names from signs.hpp
+    bool signs_final = false;                    // the test's first failure set them; its message comes first
+    std::vector<std::uint64_t> stopped_at;       // stack of the host code at a time-out: places in the program's file
 
     // `compare_orders`: for in_orders. `timed`: for is_timed.
     void begin_test(const std::string& name, bool compare_orders = false, bool timed = false);

@@ -143,6 +143,45 @@ std::optional<Pattern> find_low_precision(const ComparedElements& c) {
         fmt::format(": each is nearly right, as with less precision than {} has", is_double ? "double" : "float")};
 }
 
+// What the launches had so many of; empty for a number that means nothing. Who lets each thread do what one should do
+// has the result so many times.
+std::string find_meaning(double factor, std::span<const device::LaunchConfig> launches) {
+    const auto volume = [](const device::Dim3& d) { return double{1} * d.x * d.y * d.z; };
+    if (factor < 2) return {};
+    for (const auto& [grid, block, bytes, stream, cooperative] : launches)
+        if (factor == volume(block)) return "the number of threads of a block";
+    for (const auto& [grid, block, bytes, stream, cooperative] : launches) {
+        if (factor == volume(grid)) return "the number of blocks";
+        if (factor == volume(grid) * volume(block)) return "the number of threads of the launch";
+    }
+    return factor == 32 ? "the number of threads of a warp" : "";
+}
+
+Pattern explain_factor(double factor, std::span<const device::LaunchConfig> launches) {
+    const auto text = fmt::format(": each is {} times what is expected", static_cast<float>(factor));
+    const double whole = std::round(factor);
+    const auto meaning = about_equal(factor, whole) ? find_meaning(whole, launches) : "";
+    if (meaning.empty()) return {{sign::factor}, text};
+    return {{sign::repeated},
+            fmt::format("{}, and {} is {}: does each of them do what one alone, or all together, should do?", text,
+                        static_cast<float>(whole), meaning)};
+}
+
+// Values without their fractions, as an int keeps them.
+std::optional<Pattern> find_truncated(const ComparedElements& c) {
+    const auto is_truncated = [&](std::size_t i) {
+        const double right = c.expected[i];
+        return std::trunc(right) != right && c.got[i] == std::trunc(right);
+    };
+    if (c.digits == 0 || !all_wrong(c, is_truncated)) return std::nullopt;
+    if (c.wrong.size() < few && c.expected.size() != 1) return std::nullopt;
+    if (all_wrong(c, [&](std::size_t i) { return c.got[i] == 0; })) return std::nullopt;
+    return Pattern{{sign::truncated},
+                   fmt::format(": {} what is expected without its fraction. Is a variable, a sum or an array of the "
+                               "type int?",
+                               c.wrong.size() == 1 ? "it is" : "each is")};
+}
+
 std::optional<Pattern> find_value_pattern(const ComparedElements& c) {
     const std::size_t first = c.wrong[0];
     const bool one = c.wrong.size() == 1;
@@ -169,8 +208,8 @@ std::optional<Pattern> find_value_pattern(const ComparedElements& c) {
         return c.expected[i] != 0 && about_equal(c.got[i], factor * c.expected[i]);
     };
     const bool is_factor = std::isfinite(factor) && factor != 0 && !about_equal(factor, 1);
-    if (is_factor && all_wrong(c, is_multiple) && values.size() >= few)
-        return Pattern{{sign::factor}, fmt::format(": each is {} times what is expected", static_cast<float>(factor))};
+    if (is_factor && all_wrong(c, is_multiple) && values.size() >= few) return explain_factor(factor, c.launches);
+    if (auto found = find_truncated(c)) return found;
     return find_low_precision(c);
 }
 
@@ -253,8 +292,9 @@ std::optional<Pattern> find_place_pattern(const ComparedElements& c) {
 std::optional<Pattern> find_pattern(const ComparedElements& c) {
     if (c.wrong.empty()) return std::nullopt;
     if (c.expected.size() == 1) {
-        auto unset = find_unset_variable(c);
-        return unset ? unset : find_half_overflow(c);
+        for (const auto& find : {find_unset_variable, find_truncated, find_half_overflow})
+            if (auto found = find(c)) return found;
+        return std::nullopt;
     }
     const auto value = find_value_pattern(c), place = find_place_pattern(c);
     if (!value) return place;

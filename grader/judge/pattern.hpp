@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "device/device.hpp"
 
 namespace warpgrade::judge {
 
@@ -16,6 +19,7 @@ struct ComparedElements {
     std::size_t rows = 0, columns = 0;  // 0: no matrix
     std::size_t unwritten = 0;          // wrong elements that are fresh device memory
     int digits = 0;                     // significant bits of the elements' type; 0: no floating point
+    std::span<const device::LaunchConfig> launches = {};  // that may have made them
 };
 
 struct Pattern {

@@ -174,7 +174,11 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
     auto report =
         take(std::max(limit.last(), Clock::now() + DeviceServer::grace), origin ? &*origin : nullptr, is_compared);
     refuse_unsupported(report);
-    if (is_submission_) context().kernels = kernel_work(report);
+    if (is_submission_) {
+        context().kernels = kernel_work(report);
+        context().launched.clear();
+        for (const device::LaunchRecord& launch : report.launches) context().launched.push_back(launch.config);
+    }
     if (!report.fault.empty()) {
         context().add_sign(sign::device_fault);
         throw SubmissionFailure("on the device: " + report.fault);

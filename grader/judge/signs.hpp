@@ -13,7 +13,8 @@ inline constexpr std::string_view time_out = "time-out", crash = "crash", device
 // What is wrong with the values.
 inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", unset = "unset", zeros = "zeros",
                                   nan = "nan", transposed = "transposed", reversed = "reversed", shifted = "shifted",
-                                  factor = "factor", constant = "constant", precision = "precision";
+                                  factor = "factor", constant = "constant", precision = "precision",
+                                  repeated = "repeated", truncated = "truncated";
 // Where they are wrong.
 inline constexpr std::string_view all = "all", stride = "stride", tail = "tail", edge = "edge", tile = "tile",
                                   single = "single";

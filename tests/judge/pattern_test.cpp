@@ -51,6 +51,54 @@ TEST_CASE("values that a typical mistake leaves are named") {
     CHECK(before.first_line == "64 of 64 elements are wrong: each holds what belongs one place before");
 }
 
+TEST_CASE("a multiple is told with what a launch has so many of") {
+    const auto times = [](double factor, std::vector<warpgrade::device::LaunchConfig> launches) {
+        ComparedElements c;
+        for (std::size_t i = 0; i < 64; ++i) {
+            c.expected.push_back(3.0 + static_cast<double>(i));
+            c.got.push_back(factor * c.expected.back());
+            c.wrong.push_back(i);
+        }
+        c.launches = launches;
+        return find_pattern(c).value();
+    };
+    const warpgrade::device::LaunchConfig one{{3, 2, 1}, {16, 4, 2}}, other{{7, 1, 1}, {32, 1, 1}};
+    CHECK(
+        times(128, {other, one}).text ==
+        ": each is 128 times what is expected, and 128 is the number of threads of a block: does each of them do what "
+        "one alone, or all together, should do?");
+    CHECK(times(128, {other, one}).signs[0] == "repeated");
+    CHECK_THAT(times(6, {one}).text, Contains("6 is the number of blocks"));
+    CHECK_THAT(times(7, {one, other}).text, Contains("7 is the number of blocks"));
+    CHECK_THAT(times(768, {one}).text, Contains("768 is the number of threads of the launch"));
+    CHECK_THAT(times(32, {one}).text, Contains("32 is the number of threads of a warp"));
+    CHECK_THAT(times(32, {one, other}).text, Contains("32 is the number of threads of a block"));
+    for (const double factor : {5.0, 127.0, 6.5, 0.5, 1.5}) {
+        const auto plain = times(factor, {one});
+        CHECK(plain.signs[0] == "factor");
+        CHECK_THAT(plain.text, !Contains("number"));
+    }
+    CHECK(times(2, {{{1, 1, 1}, {1, 1, 1}}}).signs[0] == "factor");
+}
+
+TEST_CASE("values without their fractions are those of an int") {
+    const auto pattern = [](std::vector<double> expected, std::vector<double> got, int digits = 24) {
+        ComparedElements c;
+        for (std::size_t i = 0; i < got.size(); ++i)
+            if (expected[i] != got[i]) c.wrong.push_back(i);
+        c.expected = std::move(expected), c.got = std::move(got), c.digits = digits;
+        const auto found = find_pattern(c);
+        return found ? std::string(found->signs[0]) : "";
+    };
+    CHECK(pattern({6.5, 21.25, -14.75, 9}, {6, 21, -14, 9}) == "truncated");
+    CHECK(pattern({2626.25}, {2626}) == "truncated");
+    CHECK(pattern({6.5, 21.25, -14.75, 9}, {6, 21, -15, 9}) != "truncated");
+    CHECK(pattern({6.5, 21.25, 7, 9}, {6, 21, 6, 9}) != "truncated");
+    CHECK(pattern({6.5, 21.25, 9}, {6, 21, 9}) != "truncated");  // two may be chance
+    CHECK(pattern({0.5, 0.25, 0.75}, {0, 0, 0}) == "zeros");
+    CHECK(pattern({0.5}, {0}) != "truncated");
+}
+
 TEST_CASE("a transposed matrix is told from one stored by columns") {
     const auto transpose = [](std::size_t rows, std::size_t columns) {
         return [=](auto& v) {

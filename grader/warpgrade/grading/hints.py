@@ -17,6 +17,8 @@ from warpgrade.lab.failure_tags import (
     ORDER,
     PRECISION,
     RACE,
+    REPEATED,
+    TRUNCATED,
     UNINITIALIZED,
     UNSET,
     UNWRITTEN,
@@ -30,6 +32,7 @@ _UNINITIALIZED_FIRST: Final = (
 )
 # Their own help says all; a lab's hint on its kernel's indices does not fit.
 _EXPLAINED: Final = {"memcheck/host-pointer", "launch/runaway", "launch/configuration"}
+_CHECKS_FIRST: Final = "Fix what the checks found first: it may well be the cause."
 _PRECISION: Final = (
     "Only precision is missing. Keep every element, product and sum in the type of the contract (not in half or TF32), "
     "and use no approximate functions such as __fdividef."
@@ -68,8 +71,12 @@ def choose(
         return hint if found else hints.get(COUNTERS, hint)
     if PRECISION in known and not found:
         return hints.get(PRECISION, _PRECISION)
+    if found - {"racecheck", "initcheck"}:
+        return _CHECKS_FIRST
     if told := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
         return told
+    if known & {REPEATED, TRUNCATED}:
+        return ""
     if RACE in known:
         return _RACE_FIRST
     if UNINITIALIZED in known and "initcheck/absent-lane" not in rules:

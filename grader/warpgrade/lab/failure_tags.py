@@ -19,6 +19,9 @@ UNSET: Final = "unset"  # a variable of the kernel has no value
 ORDER: Final = "order"  # results are right in one order of blocks and warps only
 UNBEGUN: Final = "unbegun"  # the function does just what the starter's does
 
+# Values so many times as large as the launch had threads or blocks, or without their fractions: the message says why.
+REPEATED: Final = "repeated"
+TRUNCATED: Final = "truncated"
 PRECISION: Final = "precision"  # values are nearly right, or too large for half precision
 
 # How a call ended, if not well, or another reason that explains itself: the message says what to do, and a lab's hint
@@ -26,7 +29,7 @@ PRECISION: Final = "precision"  # values are nearly right, or too large for half
 ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, UNSET, "origin", ORDER, UNBEGUN)
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
-    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",
-    "tile", "tail", "edge", "single", "all", "wrong",
+    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", REPEATED, TRUNCATED, "factor", "constant",
+    PRECISION, "stride", "tile", "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
 FAILURE_TAGS: Final = frozenset([*ENDED, HOST_POINTER, *WRONG, COUNTERS])

@@ -161,3 +161,17 @@ def test_what_beginners_do_wrong_has_a_hint(lab: str, test: str, signs: list[str
     item = next(item for item in labs.find(find_layout(), lab).items if item.name == test)
     assert isinstance(item, labs.TestItem)
     assert words in hints.choose(item.hint, item.hints, signs, tags=["[counter]"])
+
+
+@pytest.mark.parametrize("rule", ["memcheck/out-of-bounds", "synccheck/lane-mask", "memcheck/copy-direction"])
+def test_where_results_are_wrong_what_the_checks_found_comes_before_the_labs_hint(rule: str) -> None:
+    found = [msgspec.structs.replace(RACE, rule=rule)]
+    assert chosen("wrong", "tail", diagnostics=found) == "Fix what the checks found first: it may well be the cause."
+    assert chosen("wrong", "tail") == "the last block"
+    assert chosen("wrong", diagnostics=[msgspec.structs.replace(found[0], severity="warning")]) == LAB
+
+
+def test_a_message_that_says_why_values_are_multiples_or_cut_off_needs_no_hint() -> None:
+    for sign in ("repeated", "truncated"):
+        assert chosen("wrong", sign, "all") == ""
+        assert hints.choose(LAB, {sign: "the type"}, ["wrong", sign, "all"]) == "the type"
