@@ -221,10 +221,8 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
             if (undefined && !origin.computed) origin.computed = &in;
         }
         StoredUndefined stored;
-        if (undefined && in.flow == Flow::Stores) {
-            stored = stored_undefined(w, in, lanes);
-            w.watch.stored_undefined = &stored;
-        }
+        if (in.flow == Flow::Stores) stored = stored_undefined(w, in, lanes);
+        w.watch.stored_undefined = undefined ? &stored : nullptr;
         w.watch.stored_origin = origin;
         if (in.flow == Flow::Loads)
             for (const RegisterUse& use : uses)
