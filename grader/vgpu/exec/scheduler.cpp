@@ -263,7 +263,6 @@ void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     if (e.launch->charge(e)) return;
     device::Diagnostic found;
     if (e.launch->stopped()) {
-        found.rule = &device::rules::kernel_failed;
         found.message =
             fmt::format("is still in this loop when the program's time is over; {} are done", e.launch->how_far());
     } else {
