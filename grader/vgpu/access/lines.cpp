@@ -5,27 +5,17 @@
 namespace warpgrade::vgpu {
 
 LineParts::LineParts(const Access& x, std::uint64_t base, unsigned bytes) {
-    if (x.kind == Access::Kind::Uniform) {
-        add<true>(base + x.address[0], base + x.address[0]);
-        return;
-    }
-    if (x.kind == Access::Kind::Contiguous) {
+    if (x.kind != Access::Kind::Other) {
         add<true>(base + x.address[0], base + x.address[warp_size - 1] + bytes - 1);
         return;
     }
     std::memset(places_, nowhere, sizeof places_);
     for (unsigned g = 0; g < warp_size; g += 8) {
         const std::uint64_t* a = x.address + g;
-        switch (x.group[g / 8]) {
-            case Access::Kind::Uniform:
-                add(base + a[0], base + a[0]);
-                break;
-            case Access::Kind::Contiguous:
-                add(base + a[0], base + a[7] + bytes - 1);
-                break;
-            case Access::Kind::Other:  // an aligned access of up to 16 bytes is in one sector
-                for (unsigned l = 0; l < 8; ++l) add(base + a[l], base + a[l]);
-        }
+        if (x.group[g / 8] != Access::Kind::Other)
+            add(base + a[0], base + a[7] + bytes - 1);
+        else  // an aligned access of up to 16 bytes is in one sector
+            for (unsigned l = 0; l < 8; ++l) add(base + a[l], base + a[l]);
     }
 }
 

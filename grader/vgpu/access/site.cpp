@@ -35,7 +35,7 @@ void Pattern::find_windows() {
         for (unsigned l = 0; l < 8; ++l) {
             const std::uint64_t distance = a[l] - begin;
             windowed &= distance < sector_bytes;  // whole words: the access is aligned
-            word[8 * g + l] = static_cast<std::uint8_t>(distance / bank_bytes % 8);
+            word[8 * g + l] = static_cast<std::uint8_t>(distance / bank_bytes);
         }
     }
 }

@@ -71,7 +71,7 @@ void forget_local(Warp& w, std::uint32_t begin, std::uint32_t bytes, std::uint32
 }
 
 void define_local(Warp& w, std::uint32_t begin, std::uint32_t bytes, std::uint32_t lanes) {
-    if (!w.watch.local_written || bytes == 0) return;
+    if (!w.watch.local_written) return;
     const auto range = granules_at(w, begin, bytes);
     for (std::uint64_t g = range.begin; g < range.end; ++g) w.watch.local_written[g] |= lanes;
 }

@@ -140,18 +140,16 @@ bool is_used(const Warp& w, const Insn& in, const RegisterUse& use, std::uint32_
             return must_not_be_computed_with(w, use.place, lanes);
         case Flow::Selects:
             return use.place == in.c && must_not_be_computed_with(w, use.place, lanes);
-        case Flow::Stores: {
-            if (use.place == in.a) return true;
-            const StatKind kind = w.executor->code->stat_kinds[in.memory_slot];
-            return kind != StatKind::LocalStore && must_not_be_stored(w, use.place, lanes);
-        }
+        case Flow::Stores:
+            break;
     }
-    return true;
+    if (use.place == in.a) return true;
+    const StatKind kind = w.executor->code->stat_kinds[in.memory_slot];
+    return kind != StatKind::LocalStore && must_not_be_stored(w, use.place, lanes);
 }
 
 StoredUndefined stored_undefined(const Warp& w, const Insn& in, std::uint32_t lanes) {
     StoredUndefined stored;
-    if (in.flow != Flow::Stores) return stored;
     stored.elements = in.form & param_form::elements;
     const Ref places[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < stored.elements; ++i) stored.lanes[i] = undefined_at(w, places[i]) & lanes;
@@ -222,8 +220,9 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
             if (of_predicates && !of_values) undefined &= run_and_compare(w, in, mask, uses), has_run = true;
             if (undefined && !origin.computed) origin.computed = &in;
         }
-        const StoredUndefined stored = stored_undefined(w, in, lanes);
-        w.watch.stored_undefined = undefined && in.flow == Flow::Stores ? &stored : nullptr;
+        StoredUndefined stored;
+        if (in.flow == Flow::Stores) stored = stored_undefined(w, in, lanes);
+        w.watch.stored_undefined = undefined ? &stored : nullptr;
         w.watch.stored_origin = origin;
         if (in.flow == Flow::Loads)
             for (const RegisterUse& use : uses)

@@ -99,7 +99,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t number) con
     block.watch.shared = has_marks ? BlockWatch::Marks : BlockWatch::Nobody;
     if (limits.trace_accesses && is_traced(linear, blocks, 0)) block.watch.shared |= BlockWatch::Trace;
     block.watch.came_from.clear();
-    if (has_marks && block.watch.marks.writes.empty()) {
+    if (has_marks) {
         block.watch.marks.shift = code.granule_shift;
         block.watch.marks.writes.resize((available >> code.granule_shift) + 1);
         block.watch.marks.reads.resize(block.watch.marks.writes.size());

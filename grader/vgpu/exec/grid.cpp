@@ -245,7 +245,6 @@ void Grid::collect_accesses() {
                 result_.accesses.push_back({a.base, a.bytes, device::MemoryUse::write});
         });
     }
-    if (workspace_ == 0) return;
     std::erase_if(result_.accesses,
                   [&](const device::MemoryAccess& access) { return access.address - workspace_ < workspace_bytes; });
 }

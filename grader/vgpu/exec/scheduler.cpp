@@ -105,12 +105,10 @@ bool WarpRunner::before(const Split& a, const Split& b) const {
 // The lowest place of other ready lanes of the same call, where these lanes may be merged with them.
 std::uint32_t WarpRunner::reconvergence_point(std::size_t self) const {
     std::uint32_t limit = ~0u;
-    for (std::size_t i = 0; i < w.splits.size(); ++i) {
-        const Split& s = w.splits[i];
-        if (i != self && s.state == Split::State::Ready && !s.deferred && s.frame == w.splits[self].frame &&
-            s.pc > w.splits[self].pc && may_merge(s, w.splits[self]))
+    const Split& own = w.splits[self];
+    for (const Split& s : w.splits)
+        if (s.state == Split::State::Ready && !s.deferred && s.frame == own.frame && s.pc > own.pc && may_merge(s, own))
             limit = std::min(limit, s.pc);
-    }
     return limit;
 }
 
@@ -265,7 +263,6 @@ void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     if (e.launch->charge(e)) return;
     device::Diagnostic found;
     if (e.launch->stopped()) {
-        found.rule = &device::rules::kernel_failed;
         found.message =
             fmt::format("is still in this loop when the program's time is over; {} are done", e.launch->how_far());
     } else {

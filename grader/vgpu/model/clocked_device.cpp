@@ -1,8 +1,6 @@
 #include "vgpu/model/clocked_device.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
 
 namespace warpgrade::vgpu {
 
@@ -22,9 +20,6 @@ void ClockedDevice::schedule_transfer(const device::TransferTime& transfer) {
 }
 
 void ClockedDevice::place(device::LaunchRecord& record, double duration_ns, const Demand& demand) {
-    const auto possible = [](double ns) { return std::isfinite(ns) && ns >= 0; };
-    if (!possible(duration_ns) || !std::ranges::all_of(demand, possible))
-        throw std::logic_error("a launch with an impossible duration");
     const double resident =
         static_cast<double>(record.occupancy.blocks_per_multiprocessor) * properties().multi_processor_count;
     const double share = resident > 0 ? static_cast<double>(record.config.grid.count()) / resident : 1;

@@ -1,7 +1,9 @@
 #include "vgpu/model/timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <stdexcept>
 
 namespace warpgrade::vgpu {
 namespace {
@@ -58,6 +60,9 @@ bool Timeline::reached(double time_ns) {
 }
 
 Interval Timeline::kernel(StreamId stream, double duration_ns, double share, const Demand& demand) {
+    const auto possible = [](double ns) { return std::isfinite(ns) && ns >= 0; };
+    if (!possible(duration_ns) || !std::ranges::all_of(demand, possible))
+        throw std::logic_error("a launch with an impossible duration");
     host_ns_ += costs_.launch_issue_ns;
     trim_calendar();
     duration_ns = std::max(duration_ns, *std::ranges::max_element(demand));

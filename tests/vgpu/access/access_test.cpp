@@ -260,3 +260,13 @@ TEST_CASE("words of a window are loaded for the lanes that take part") {
     });
     CHECK(windowed > 20);
 }
+
+TEST_CASE("no two lines have one hash, and lines that are any power of two apart are spread") {
+    for (unsigned bit = 0; bit < 64; ++bit) CHECK(hash_of_line(u64{1} << bit) != hash_of_line(0));
+    for (unsigned log = 0; log <= 40; ++log) {
+        CAPTURE(log);
+        std::set<u64> places;
+        for (u64 i = 0; i < 64; ++i) places.insert(hash_of_line(i << log) >> 58);
+        CHECK(places.size() >= 16);
+    }
+}

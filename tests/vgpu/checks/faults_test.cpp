@@ -4,6 +4,7 @@
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 #include "vgpu/machine.hpp"
+#include "vgpu/text/words.hpp"
 
 using namespace warpgrade;
 using device::Diagnostic;
@@ -61,6 +62,10 @@ TEST_CASE("out of bounds: how far, of which memory, which thread, how many more"
         CHECK(d.message ==
               "writes 4 bytes at index 4,294,967,294 of {memory} (-2 converted to unsigned); one "
               "more thread of its warp does the same");
+        d = fault_of(m, "write_index", {1}, {1}, out, -1);
+        CHECK(d.message == "writes 4 bytes at index 4,294,967,295 of {memory} (-1 converted to unsigned)");
+        d = fault_of(m, "write_index", {1}, {1}, out.address + (1ULL << 34), 0);  // one index further
+        CHECK(d.message == "writes 4 bytes, 17,179,865,184 bytes past the end of {memory}");
         d = fault_of(m, "write_index", {1}, {1}, out, -(1 << 20));
         CHECK(d.message == "writes 4 bytes at index 4,293,918,720 of {memory} (-1048576 converted to unsigned)");
         d = fault_of(m, "write_index", {1}, {1}, out, -(1 << 20) - 1);
@@ -87,6 +92,24 @@ TEST_CASE("where other lanes are now counts more than where the instruction was 
     const auto d = s.diagnose().at(0);
     CHECK(d.message == "writes 4 bytes, 124 bytes past the end of {memory}");
     CHECK(d.thread == device::ThreadPlace{{31, 0, 0}, {0, 0, 0}});
+}
+
+TEST_CASE("where the other lanes are counts more than what is near, unless that is far away") {
+    constexpr std::uint64_t far = 1ULL << 37;
+    const auto run = [](std::uint64_t behind_b) {
+        vgpu::test::Snippet s("mov.u64 %l1, %pa;\nsetp.eq.u32 %p1, %t, 31;\n@%p1 add.s64 %l1, %b, " +
+                              std::to_string(1024 + behind_b) + ";\nst.global.u32 [%l1], %t;");
+        return std::pair(s.diagnose().at(0), s.b.address - s.a.address);
+    };
+    const auto past = [](std::uint64_t bytes) {
+        return "writes 4 bytes, " + vgpu::grouped(bytes) + " bytes past the end of {memory}";
+    };
+    for (const std::uint64_t near : {std::uint64_t{0}, std::uint64_t{4096}}) {
+        const auto [d, apart] = run(near);
+        CHECK(d.message == past(apart + near));
+    }
+    CHECK(run(far - 4).first.message == past(far - 4));  // of b, since a is too far
+    CHECK_FALSE(run(far).first.memory);
 }
 
 TEST_CASE("a variable of the module is known by its name") {

@@ -101,6 +101,16 @@ TEST_CASE("who waits at another barrier has no part in a finding") {
     CHECK(found[0].related[0].place.line == 7);
 }
 
+TEST_CASE("who waits at another barrier does not make its warp meet this one at two places") {
+    // The lower halves of warps 0 and 1 meet at barrier 1, each at a place of its own, while the upper halves wait for
+    // warp 2 at barrier 2.
+    vgpu::test::Snippet s(
+        "and.b32 %r1, %t, 16; setp.eq.u32 %p1, %r1, 0; setp.ge.u32 %p2, %t, 32; setp.ge.u32 %p3, %t, 64;\n"
+        "@%p3 bra TWO;\n@%p2 bra ONE;\n@%p1 bra A;\nbar.sync 2, 64;\nbra DONE;\nA: bar.sync 1, 32;\nbra DONE;\n"
+        "ONE: @%p1 bra B;\nbar.sync 2, 64;\nbra DONE;\nB: bar.sync 1, 32;\nbra DONE;\nTWO: bar.sync 2, 64;\nDONE:");
+    CHECK(of_synccheck(s.diagnose({1}, {96})).empty());
+}
+
 TEST_CASE("barriers that count count as barriers") {
     expect_one("count_in_branches", 64, [](const Diagnostic& d) {
         CHECK(std::string(d.rule->id) == "synccheck/divergent-barrier");

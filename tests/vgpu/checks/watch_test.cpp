@@ -45,6 +45,26 @@ TEST_CASE("a race in shared memory: both parties, what each does, and the array"
     CHECK(run(own_and_other + "st.shared.u32 [%r5], %t;\nbar.sync 0;\nld.shared.u32 %r1, [%r6];").empty());
 }
 
+TEST_CASE("of several readers the first is named, unless it is the thread that writes") {
+    const std::string write = "ld.global.u32 %r1, [%a];\nmov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p1, %t, 0;\n";
+    const auto own = first_of(write + "@%p1 st.global.u32 [%a], 9;");
+    CHECK(in_short({own}) == Findings{{warp, 4, 0, 0, 1}});
+    CHECK(own.related.at(0).role == "read by");
+    CHECK_FALSE(own.related.at(0).thread);
+    CHECK(run(write + "setp.eq.u32 %p1, %t, 32;\n@%p1 st.global.u32 [%a], 9;") == Findings{{global, 5, 1, 32, 1}});
+    // The first thread of another block is another thread.
+    const auto of_block = first_of(write + "setp.eq.and.u32 %p1, %r2, 1, %p1;\n@%p1 st.global.u32 [%a], 9;", {2});
+    CHECK(in_short({of_block}) == Findings{{global, 5, 1, 0, 1}});
+    CHECK(of_block.thread == device::ThreadPlace{{0, 0, 0}, {1, 0, 0}});
+    CHECK(of_block.related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {0, 0, 0}});
+}
+
+TEST_CASE("an access that races with a write is not told to race with a read of the same place as well") {
+    CHECK(run("setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32; setp.eq.u32 %p3, %t, 64;\n@%p1 st.shared.u32 [first], "
+              "5;\n@%p2 ld.shared.u32 %r1, [first];\n@%p3 st.shared.u32 [first], 6;",
+              {1}, {96}) == Findings{{shared, 3, 2, 32, 1}, {shared, 4, 2, 64, 1}});
+}
+
 TEST_CASE("a race inside a warp is one of its own") {
     const std::string lines =
         "mov.u32 %r5, first; add.u32 %r5, %r5, %i;\nst.shared.u32 [%r5], %t;\n"

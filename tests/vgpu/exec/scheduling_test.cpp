@@ -217,6 +217,8 @@ TEST_CASE("printf reads its texts wherever they are, as far as it goes, and no f
     const auto a = m.upload(std::vector<char>{'g', 'g', 0}), b = m.upload(text);
     m.launch("print_from_everywhere", {1}, {1}, a, 0);
     CHECK(m.gpu->take_output().text == "gg sss lll\n");
+    m.launch("print_from_everywhere", {1}, {1}, m.upload(std::vector<char>{0}), 0);
+    CHECK(m.gpu->take_output().text == " sss lll\n");
     const auto results = m.upload(ints(5));
     m.launch("print_limits", {1}, {1}, results, b, -6000);
     const std::string digits = "123456789";

@@ -220,3 +220,17 @@ TEST_CASE("costs are those of a launch whose work is spread as it is") {
     better.counters.local_load_requests = 0;
     check_only(a, "local_memory", better);
 }
+
+TEST_CASE("lines that did nothing cost nothing, however many there are") {
+    Launch a;
+    auto& c = a.counters;
+    c.divergent_branches = c.branches = c.global_load_requests = c.global_store_requests = many;
+    c.global_load_sectors = c.global_store_sectors = c.shared_load_wavefronts = c.shared_store_wavefronts = many;
+    c.shared_load_requests = c.shared_store_requests = many;
+    a.use.lines.clear();
+    const auto before = a.costs();
+    a.use.lines.resize(100'000);
+    CHECK(a.costs() == before);
+    for (const char* cause : {"uncoalesced", "bank_conflicts", "redundant_loads", "divergence"})
+        CHECK(before.count(cause) == 0);
+}

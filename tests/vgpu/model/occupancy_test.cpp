@@ -72,6 +72,14 @@ TEST_CASE("a thread has no more registers than its architecture has names for, h
     CHECK(most("h100", 257).limiter == "registers");
     CHECK(most("k2200", 255).blocks_per_multiprocessor == 8);
     CHECK(most("k2200", 256).blocks_per_multiprocessor == 0);
+    auto device = find_profile("h100").properties;
+    for (const std::uint32_t major : {3, 5, 6, 7, 8, 9, 10, 12}) {
+        CAPTURE(major);
+        device.major = major;
+        const std::uint32_t names = major < 7 ? 255 : 256;
+        CHECK(occupancy(device, kernel(names, 0), 32, 0).blocks_per_multiprocessor == 8);
+        CHECK(occupancy(device, kernel(names + 1, 0), 32, 0).blocks_per_multiprocessor == 0);
+    }
 }
 
 #ifdef WG_HAS_CUDA_OCCUPANCY

@@ -1,5 +1,6 @@
 #include "vgpu/model/timeline.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "support/approx.hpp"
@@ -330,4 +331,19 @@ TEST_CASE("the calendar keeps so many moments; no kernel begins before the first
     // The part that the host has waited for is dropped first.
     timeline.synchronize_device();
     CHECK(timeline.kernel(2, 1, 0.1).start_ns == 20480);
+}
+
+TEST_CASE("a launch of no possible duration is refused, and takes no time") {
+    Timeline timeline(simple());
+    const double endless = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
+    for (const double wrong : {endless, -endless, none, -1.0, -1e-9}) {
+        CHECK_THROWS_AS(timeline.kernel(0, wrong, 1), std::logic_error);
+        for (std::size_t i = 0; i < Demand{}.size(); ++i) {
+            Demand demand{};
+            demand[i] = wrong;
+            CHECK_THROWS_AS(timeline.kernel(0, 100, 1, demand), std::logic_error);
+        }
+    }
+    CHECK(timeline.kernel(0, 0, 1).end_ns == 0);
+    CHECK(timeline.kernel(0, 100, 1).start_ns == 0);
 }

@@ -223,3 +223,28 @@ TEST_CASE("shadowed registers of inline assembly are their own") {
                           "selp.u32 %d, 1, 2, %t;",
                           {3, 9}) == std::vector<u32>{2, 1});
 }
+
+TEST_CASE("predicates are combined as they are or negated, in the lanes that are on") {
+    const std::vector<u32> p = {0, 0, 1, 1}, q = {0, 1, 0, 1};
+    const auto run = [&](const std::string& lines) {
+        return apply<u32, u32>(
+            "{ .reg .pred p, q, r; setp.ne.u32 p, %a, 0; setp.ne.u32 q, %b, 0; " + lines + " selp.u32 %d, 1, 0, r; }",
+            p, q);
+    };
+    for (const bool not_p : {false, true})
+        for (const bool not_q : {false, true}) {
+            CAPTURE(not_p, not_q);
+            const std::string operands = std::string(not_p ? " r, !p, " : " r, p, ") + (not_q ? "!q;" : "q;");
+            std::vector<u32> both(4), any(4), one(4), no(4);
+            for (std::size_t i = 0; i < 4; ++i) {
+                const u32 x = p[i] ^ u32 { not_p }, y = q[i] ^ u32 { not_q };
+                both[i] = x & y, any[i] = x | y, one[i] = x ^ y, no[i] = 1 - x;
+            }
+            CHECK(run("and.pred" + operands) == both);
+            CHECK(run("or.pred" + operands) == any);
+            CHECK(run("xor.pred" + operands) == one);
+            CHECK(run(std::string("not.pred r, ") + (not_p ? "!p;" : "p;")) == no);
+        }
+    CHECK(run("setp.eq.u32 r, 0, 0; @q and.pred r, p, !p;") == std::vector<u32>{1, 0, 1, 0});
+    CHECK(run("setp.eq.u32 r, 0, 1; @q not.pred r, p;") == std::vector<u32>{0, 1, 0, 0});
+}

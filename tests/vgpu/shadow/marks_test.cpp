@@ -236,3 +236,39 @@ TEST_CASE("many mistakes of one kind hide no other kind") {
     CHECK(count(rules::race_shared) == 1);
     CHECK(count(rules::uninitialized_global) == Findings::max_findings - 2);
 }
+
+// Four granules at a time, and those that are left one by one.
+TEST_CASE("an access of any number of granules asks these and marks these, and none beside them") {
+    const Mark old = mark::at_time(1) | 7, recent = mark::at_time(5) | mark::of_site(7),
+               foreign = mark::at_time(5) | Mark{3} << 5;
+    const Observer o = observer(6, 4);
+    for (const bool is_load : {true, false})
+        for (const bool is_old : {true, false})
+            for (std::uint32_t count = 1; count <= warp_size; ++count) {
+                CAPTURE(is_load, is_old, count);
+                std::vector<std::uint64_t> addresses(count);
+                for (std::uint32_t l = 0; l < count; ++l) addresses[l] = 4 * l;
+                const auto some = shape(addresses);
+                const auto access = [&](Words& words) {
+                    return is_load ? note_load(words.memory(), some, 20, o, 0)
+                                   : note_store(words.memory(), some, 20, o);
+                };
+                Words words;
+                for (std::size_t i = 0; i < words.writes.size(); ++i) {
+                    const bool own = i >= 20 && i < 20 + count;
+                    words.writes[i] = words.reads[i] = own ? (is_old ? old : recent | (i - 20)) : foreign;
+                }
+                const Words before = words;
+                CHECK(access(words));
+                auto& marked = is_load ? words.reads : words.writes;
+                for (std::size_t i = 0; i < words.writes.size(); ++i)
+                    CHECK((marked[i] != (is_load ? before.reads : before.writes)[i]) == (i >= 20 && i < 20 + count));
+                CHECK((is_load ? words.writes : words.reads) == (is_load ? before.writes : before.reads));
+                // Any one of them may be the one that another warp has written.
+                for (std::uint32_t l = 0; l < count; ++l) {
+                    words = before;
+                    words.writes[20 + l] = foreign;
+                    CHECK_FALSE(access(words));
+                }
+            }
+}

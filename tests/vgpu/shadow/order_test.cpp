@@ -262,3 +262,26 @@ TEST_CASE("findings of several host threads: counted together, told as the first
         CHECK(found[3].message == "block 6");
     }
 }
+
+TEST_CASE("of more findings than are told, a kind that is told gives way to none of its own, but to a new kind") {
+    const auto told = [](bool with_third_kind) {
+        Findings all;
+        constexpr std::uint32_t room = Findings::max_findings - 1;
+        for (std::uint32_t i = 0; i < room; ++i)
+            all.add(rules::uninitialized_global, 0, i)->message = std::to_string(i);
+        all.add(rules::race_global, 1, 1)->message = "first race";
+        all.add(rules::race_global, 2, 2)->message = "second race";
+        if (with_third_kind) all.add(rules::race_shared, 3, 3)->message = "third kind";
+        all.add(rules::uninitialized_global, 4, room)->message = "late";
+        Findings* parts[] = {&all};
+        std::vector<std::string> messages;
+        for (const auto& d : Findings::merge(parts)) messages.push_back(d.message);
+        return messages;
+    };
+    std::vector<std::string> expected;
+    for (std::size_t i = 0; i + 1 < Findings::max_findings; ++i) expected.push_back(std::to_string(i));
+    expected.push_back("first race");
+    CHECK(told(false) == expected);
+    expected[Findings::max_findings - 2] = "third kind";
+    CHECK(told(true) == expected);
+}
