@@ -30,6 +30,17 @@ void report(double baseline_ns, double submission_ns) {
     report_measurement("baseline time", baseline_ns, "ns");
 }
 
+// Whatever the trick was.
+void check_possible(const Profile& run) {
+    const double least_ns = impossible_time_ns(run.total(), submission().timing_device());
+    if (run.kernel_time_ns() >= least_ns) return;
+    context().review.emplace_back("its kernels took less time than any such GPU needs for them");
+    throw InfrastructureError(
+        fmt::format("the time cannot be right: {:.3g} µs for kernels that take at least {:.3g} µs at the GPU's peak "
+                    "rates, by what they do. Somebody should look at it",
+                    run.kernel_time_ns() / 1000, least_ns / 1000));
+}
+
 // A program that keeps what an earlier call with the same inputs found has a first call that is not like the others.
 void check_later_calls(std::span<const double> samples_ns) {
     constexpr double ratio = 2, least_ns = 20'000;
@@ -91,6 +102,7 @@ void time_in_turn(Profile& baseline, Profile& submission) {
         time_both(true);
         time_both(false);
     }
+    check_possible(submission);
 }
 
 int size_to_time(int usual, int on_gpu) { return has_varying_times() ? on_gpu : usual; }

@@ -235,9 +235,8 @@ void Program::time_on_other_device(const CallSpec& spec, const RandomStream& ran
                                            role);
     timed_call_.reset(new TimedCall{StoredCall(spec), random, seconds});
     timed_call_->first = make_timed_call(0);
-    const auto properties = device::parse_properties(timed_->device()->properties_json());
     check_same_work(spec, result, timed_call_->first,
-                    properties.multi_processor_count == current.device.multi_processor_count,
+                    timing_device().multi_processor_count == current.device.multi_processor_count,
                     role_ == Role::submission);
     take_times(result.profile, timed_call_->first.profile, has_varying_times());
 }
@@ -269,6 +268,10 @@ CallResult Program::time_again(Profile& profile, unsigned inputs) {
 }
 
 const CallResult& Program::first_timed() const { return timed_call_->first; }
+
+device::DeviceProperties Program::timing_device() const {
+    return device::parse_properties(timed_->device()->properties_json());
+}
 
 bool Program::are_same(const CallResult& one, const CallResult& other) const {
     return has_same_results(timed_call_->call.spec, one, other);

@@ -140,6 +140,7 @@ class Program {
     CallResult time_again(Profile& profile, unsigned inputs);
     // What the last profiled call gave on the timing device.
     [[nodiscard]] const CallResult& first_timed() const;
+    [[nodiscard]] device::DeviceProperties timing_device() const;
     // Whether these are the same results of the last profiled call.
     [[nodiscard]] bool are_same(const CallResult& one, const CallResult& other) const;
     // What the test's last call gives in place of this output in other orders of blocks and warps.

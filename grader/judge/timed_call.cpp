@@ -154,6 +154,18 @@ void take_times(Profile& profile, const Profile& timed, bool times_vary) {
     if (kernels_ns) profile.kernel_samples_ns.push_back(*kernels_ns);
 }
 
+double impossible_time_ns(const device::Counters& counters, const device::DeviceProperties& gpu) {
+    constexpr double instructions = 4, sectors = 4, wavefronts = 1;  // a multiprocessor's peaks, in each cycle
+    const double cycles_per_ns = gpu.multi_processor_count * gpu.clock_ghz;
+    if (cycles_per_ns <= 0) return 0;
+    const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+    const double cycles =
+        std::max({number(counters.inst_executed) / instructions,
+                  number(counters.global_load_sectors + counters.global_store_sectors) / sectors,
+                  number(counters.shared_load_wavefronts + counters.shared_store_wavefronts) / wavefronts});
+    return cycles / cycles_per_ns / 2;
+}
+
 double median(std::vector<double> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

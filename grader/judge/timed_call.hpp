@@ -35,6 +35,10 @@ bool has_same_results(const CallSpec& spec, const CallResult& one, const CallRes
 // that were taken.
 void take_times(Profile& profile, const Profile& timed, bool times_vary);
 
+// A time that no GPU like this one can be below for work that was counted so: half of what it takes at the peak rates
+// of instructions, of shared memory and of L1, since ptxas merges and drops some. 0 if nothing is known.
+double impossible_time_ns(const device::Counters& counters, const device::DeviceProperties& gpu);
+
 double median(std::vector<double> values);
 
 // How many times as long `slow` takes as `fast`, by medians, with the bounds of a 95 % interval (bootstrap, with fixed

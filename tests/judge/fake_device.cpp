@@ -23,6 +23,13 @@ warpgrade::device::LaunchRecord launch(const char* name, double duration_ns) {
     return record;
 }
 
+// More than 100 multiprocessors of 2 GHz do in 1 µs.
+warpgrade::device::LaunchRecord hard_work(const char* name) {
+    auto record = launch(name, 500.0);
+    record.counters->inst_executed = 10'000'000;
+    return record;
+}
+
 warpgrade::device::Diagnostic race(std::uint32_t line) {
     warpgrade::device::Diagnostic found;
     found.rule = &warpgrade::device::rules::race_shared;
@@ -109,6 +116,7 @@ std::string report(const std::string& what, const json& request) {
         report.launches = {launch("first", 500.0), launch("second", 1500.0 + more)};
         ++calls;
     }
+    if (what == "works_hard") report.launches = {hard_work("first"), hard_work("second")};
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
     if (what == "stores" || what == "atomics" || what == "surfaces") {
         report.launches = {launch("first", 250.0), launch("second", 750.0)};
@@ -142,7 +150,8 @@ std::string answer(const std::string& what, const json& request) {
     const std::string operation = request["op"];
     const auto line = [](const json& reply) { return reply.dump() + '\n'; };
     const auto head = [&](std::size_t bytes) { return line({{"ok", true}, {"packed", bytes}}); };
-    if (operation == "hello") return line({{"ok", true}, {"properties", {{"name", "a fake"}}}});
+    const json properties = {{"name", "a fake"}, {"multi_processor_count", 100}, {"clock_ghz", 2.0}};
+    if (operation == "hello") return line({{"ok", true}, {"properties", properties}});
     if (operation != "take") return line({{"ok", true}});
     if (what == "dies") _exit(1);
     if (what == "killed") __builtin_trap();

@@ -11,9 +11,10 @@ using namespace warpgrade::judge;
 namespace {
 
 nlohmann::json measured(const std::string& options, const std::string& test = "measures",
-                        const std::string& program = "correct") {
+                        const std::string& program = "correct", const std::string& device = "kernels") {
     const auto judged = judge(
-        program, "--device-server " WG_FAKE_DEVICE " --device fake:kernels --seed 7 --test \"" + test + "\"" + options,
+        program,
+        "--device-server " WG_FAKE_DEVICE " --device fake:" + device + " --seed 7 --test \"" + test + "\"" + options,
         "correct");
     INFO(judged.output);
     return judged.cases.at(test);
@@ -67,6 +68,31 @@ TEST_CASE("a program that is faster when it has seen its inputs before has no sp
     const auto remembers = measured(" --timing-device gpu::remembers");
     CHECK(remembers["status"] == "fail");
     CHECK_THAT(remembers["message"].get<std::string>(), Contains("Compute the results anew in each call"));
+}
+
+TEST_CASE("a time that no GPU can reach is an error, for somebody to look at") {
+    const auto possible = measured(" --timing-device gpu::varies");
+    CHECK(possible["status"] == "pass");
+    const auto impossible = measured(" --timing-device gpu::varies", "measures", "correct", "works_hard");
+    CHECK(impossible["status"] == "error");
+    CHECK_THAT(impossible["message"].get<std::string>(), Contains("2.01 µs for kernels that take at least 12.5 µs"));
+    CHECK(impossible["review"][0] == "its kernels took less time than any such GPU needs for them");
+}
+
+TEST_CASE("no GPU is faster than half of its peak rates allow") {
+    warpgrade::device::DeviceProperties gpu;
+    warpgrade::device::Counters did;
+    did.inst_executed = 8000;
+    CHECK(impossible_time_ns(did, gpu) == 0);
+    gpu.multi_processor_count = 10;
+    CHECK(impossible_time_ns(did, gpu) == 0);
+    gpu.clock_ghz = 2;
+    CHECK(impossible_time_ns({}, gpu) == 0);
+    CHECK(impossible_time_ns(did, gpu) == 50);
+    did.global_load_sectors = 8000, did.global_store_sectors = 4000;
+    CHECK(impossible_time_ns(did, gpu) == 75);
+    did.shared_load_wavefronts = 3000, did.shared_store_wavefronts = 1000;
+    CHECK(impossible_time_ns(did, gpu) == 100);
 }
 
 TEST_CASE("bounds of a ratio hold its value, and come closer with more calls") {
