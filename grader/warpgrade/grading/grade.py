@@ -22,7 +22,7 @@ from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, sources
 from warpgrade.findings.accesses import Traces
 from warpgrade.grading import baseline as baselines
-from warpgrade.grading import begun, judge, own_lines, review, score, timing, trace_file, unsupported
+from warpgrade.grading import begun, gpu_state, judge, own_lines, review, score, timing, trace_file, unsupported
 from warpgrade.grading.recall import Recall
 from warpgrade.grading.result import (
     DeviceInfo,
@@ -134,12 +134,13 @@ def grade(
     )
     with cache.held(worker.parent, baseline.parent), recording:
         verdicts = judge.Verdicts(options.seed, properties)
+        seen = gpu_state.GpuState()
         if plan.tests:
-            with device.hold_device(layout, target):
+            with device.hold_device(layout, target), gpu_state.watch(timed_on) as seen:
                 verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
         if recall:
             recall.store(files, verdicts.cases, verdicts.device)
-        verdicts.cases = {**known, **verdicts.cases}
+        verdicts.cases = {**known, **gpu_state.refuse_disturbed(verdicts.cases, lab.file.speed, seen)}
         cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(
             lab, cases, (timed_on or target).kind, public_only=options.public_only, only=options.only, warnings=warnings
@@ -150,8 +151,10 @@ def grade(
             tests, stops, files, sources.HostCode(worker, sandbox), compilers.header_folders, budget.analysis,
             reads_sources=conditional.is_wanted(options.checks),
         )  # fmt: skip
-        functions = {name: case.functions for name, case in cases.items()}
-        tests = begun.mark(tests, functions, files, starter, lab.main_file, budget.analysis)
+        tests = begun.mark(
+            tests, {name: case.functions for name, case in cases.items()}, files, starter, lab.main_file,
+            budget.analysis,
+        )  # fmt: skip
         tests = score.charge_mistakes(tests, cases)
         if traces is not None:
             recording.read({item.name for item in items if not item.hidden})
@@ -159,7 +162,7 @@ def grade(
                 traces.kept, files, sources.HostCode(worker, sandbox), compilers.header_folders
             )
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds, warnings, left_out)
+    return report.judged(tests, verdicts, cases, seconds, warnings, [text for text in (left_out, seen.line) if text])
 
 
 def read_ptx(layout: Layout, lab: Lab, submission: Submission, options: Options) -> PtxLines:
@@ -319,15 +322,13 @@ class _Report:
         cases: Mapping[str, judge.Case],
         seconds: Seconds,
         warnings: list[CompilerWarning],
-        left_out: str,
+        notes: list[str],
     ) -> Result:
         error = any(test.status == "error" for test in tests)
         seen = review.list_notes(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
         lacks = unsupported.list_lacking(cases, (test.name for test in tests if not test.hidden))
-        return self._result(
-            status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out, lacks
-        )
+        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, notes, lacks)
 
     def not_judged(self, failure: BuildFailure, seconds: Seconds, warnings: list[CompilerWarning]) -> Result:
         problem = failure.problem
@@ -348,7 +349,7 @@ class _Report:
         problem: Problem | None,
         seen: list[str],
         warnings: list[CompilerWarning],
-        left_out: str = "",
+        notes: Sequence[str] = (),
         lacks: Sequence[str] = (),
     ) -> Result:
         return Result(
@@ -371,7 +372,7 @@ class _Report:
             problem=problem,
             review=seen,
             warnings=warnings,
-            notes=[left_out] if left_out else [],
+            notes=list(notes),
             used=_used(self.budget),
             toolchain=Toolchain(
                 nvcc=self.compilers.nvcc_version,

@@ -1,0 +1,128 @@
+"""What a GPU was like while it timed: its clock, its temperature, what slowed it down, and who else used it.
+
+nvidia-smi tells all of that, and comes with each driver. Where it says nothing, nothing is known, and times count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from warpgrade.grading.judge import Case
+from warpgrade.lab.labs import SpeedItem
+from warpgrade.machine.device import Device
+from warpgrade.machine.text import clean, counted, one_line
+
+_EACH_MILLISECONDS: Final = 500
+_PATIENCE: Final = 20  # seconds for an answer
+_SLOWED: Final = {
+    "clocks_throttle_reasons.hw_thermal_slowdown": "by heat",
+    "clocks_throttle_reasons.sw_thermal_slowdown": "by heat",
+    "clocks_throttle_reasons.hw_power_brake_slowdown": "by its power supply",
+}
+_FIELDS: Final = ("clocks.sm", "clocks.max.sm", "temperature.gpu", *_SLOWED)
+_OURS: Final = "warpgrade-gpu"  # device servers of other grades, which wait for the lock
+
+
+@dataclass
+class GpuState:
+    """What was seen of a GPU; zeros and nothing where it was not."""
+
+    highest_mhz: int = 0
+    limit_mhz: int = 0
+    hottest: int = 0  # degrees Celsius
+    slowed: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)  # names of programs
+
+    @property
+    def disturbed(self) -> str:
+        """Why times do not count; empty if they do."""
+        if self.slowed:
+            return f"the GPU was slowed down {' and '.join(self.slowed)} while it took the times"
+        if self.others:
+            names = one_line(", ".join(self.others), 100)
+            return f"{counted(len(self.others), 'other program')} used the GPU that took the times ({names})"
+        return ""
+
+    @property
+    def line(self) -> str:
+        """All of it, for the result."""
+        if not self.limit_mhz:
+            return ""
+        return (
+            f"the GPU that took the times: up to {self.highest_mhz} of {self.limit_mhz} MHz, {self.hottest} °C; "
+            f"{self.disturbed or 'not slowed down, and used by nobody else'}"
+        )
+
+    def add(self, row: str) -> None:
+        """Take in a row of numbers as nvidia-smi prints it; one that is none says nothing."""
+        words = [word.strip() for word in row.split(",")]
+        if len(words) != len(_FIELDS):
+            return
+        clock, limit, degrees = (int(word) if word.isdecimal() else 0 for word in words[:3])
+        self.highest_mhz, self.limit_mhz = max(self.highest_mhz, clock), max(self.limit_mhz, limit)
+        self.hottest = max(self.hottest, degrees)
+        for name, word in zip(_SLOWED.values(), words[3:], strict=True):
+            if word == "Active" and name not in self.slowed:
+                self.slowed.append(name)
+
+
+@contextlib.contextmanager
+def watch(timed_on: Device | None) -> Iterator[GpuState]:
+    """Look at the GPU while it times; what was seen is known at the end."""
+    state = GpuState()
+    program = shutil.which("nvidia-smi")
+    if timed_on is None or timed_on.kind != "gpu" or program is None:
+        yield state
+        return
+    ask = [program, "-i", timed_on.spec.partition(":")[2] or "0", "--format=csv,noheader,nounits"]
+    state.others = _others(ask)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as rows:
+        query = [*ask, f"--query-gpu={','.join(_FIELDS)}", f"--loop-ms={_EACH_MILLISECONDS}"]
+        looking = subprocess.Popen(query, stdin=subprocess.DEVNULL, stdout=rows, stderr=subprocess.DEVNULL)
+        try:
+            yield state
+        finally:
+            looking.terminate()
+            looking.wait()
+        rows.seek(0)
+        for row in rows:
+            state.add(clean(row))
+    state.others = sorted({*state.others, *_others(ask)})
+
+
+def _others(ask: list[str]) -> list[str]:
+    try:
+        done = subprocess.run(
+            [*ask, "--query-compute-apps=process_name"], capture_output=True, timeout=_PATIENCE, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if done.returncode != 0:
+        return []
+    names = [PurePosixPath(line.strip()).name for line in clean(done.stdout).splitlines() if line.strip()]
+    # In brackets: why there is no name. It may be one of ours.
+    return sorted({name for name in names if name != _OURS and not name.startswith("[")})
+
+
+def refuse_disturbed(cases: Mapping[str, Case], speed: Collection[SpeedItem], state: GpuState) -> dict[str, Case]:
+    """Make errors of the tests whose times were taken on a disturbed GPU: such times are never scored."""
+    if not state.disturbed:
+        return dict(cases)
+    timed = {item.name for item in speed}
+    message = f"{state.disturbed}, so they do not count. Grade again when it is free and cool"
+    return {
+        name: msgspec.structs.replace(case, status="error", message=message)
+        if name in timed and case.status != "fail"
+        else case
+        for name, case in cases.items()
+    }
