@@ -227,6 +227,29 @@ std::optional<Pattern> find_tail(const char* what, std::pair<std::size_t, std::s
     return Pattern{{sign::tail}, fmt::format(", all in the {}s from {} on", what, found.first)};
 }
 
+// Where only what the first blocks or the first warp make is right, and at least half of the rest is wrong: what the
+// later ones make of their own numbers is not. `first`: of the wrong elements, rows or columns, of `count`.
+struct FirstRight {
+    std::uint32_t device::Dim3::*dimension;  // of the blocks
+    const char *block, *blocks;
+    bool has_warps;
+};
+std::string find_first_right(const ComparedElements& c, std::size_t first, std::size_t count, const FirstRight& of) {
+    constexpr std::size_t warp = 32, most_blocks = 2;
+    if (first == 0 || c.unwritten != 0) return {};
+    if (c.wrong.size() * count < c.expected.size() * (count - first) / 2) return {};
+    for (const auto& launch : c.launches) {
+        const std::size_t size = launch.block.*of.dimension, blocks = first / size;
+        if (size < 2 || launch.grid.*of.dimension <= most_blocks || first % size != 0 || blocks > most_blocks) continue;
+        return blocks == 1 ? fmt::format(": only the first {} is right", of.block)
+                           : fmt::format(": only the first {} {} are right", blocks, of.blocks);
+    }
+    const auto has_warps = [&](const auto& launch) { return launch.block.*of.dimension > warp; };
+    if (first == warp && of.has_warps && std::ranges::any_of(c.launches, has_warps))
+        return ": only the first warp is right";
+    return {};
+}
+
 // "every 32nd", if exactly the elements with one remainder are wrong.
 std::optional<Pattern> find_stride(const ComparedElements& c) {
     for (const std::size_t step : {1024, 512, 256, 128, 64, 32}) {
@@ -257,14 +280,22 @@ std::optional<Pattern> find_tile(const ComparedElements& c, const char* what, st
 }
 
 std::optional<Pattern> find_place_pattern(const ComparedElements& c) {
+    constexpr FirstRight each_block{&device::Dim3::x, "block", "blocks", true},
+        rows_of_blocks{&device::Dim3::y, "row of blocks", "rows of blocks", false},
+        columns_of_blocks{&device::Dim3::x, "column of blocks", "columns of blocks", false};
     const std::size_t n = c.expected.size();
     if (c.wrong.size() == n) return Pattern{{sign::all}, ""};
     const bool matrix = c.rows > 1 && c.columns > 1;
     if (matrix) {
         const auto row = [&](std::size_t i) { return i / c.columns; };
         const auto column = [&](std::size_t i) { return i % c.columns; };
-        if (auto found = find_tail("row", range(c, row), c.rows)) return found;
-        if (auto found = find_tail("column", range(c, column), c.columns)) return found;
+        const auto rows = range(c, row), columns = range(c, column);
+        if (const auto first = find_first_right(c, rows.first, c.rows, rows_of_blocks); !first.empty())
+            return Pattern{{sign::later}, fmt::format(", all in the rows from {} on{}", rows.first, first)};
+        if (const auto first = find_first_right(c, columns.first, c.columns, columns_of_blocks); !first.empty())
+            return Pattern{{sign::later}, fmt::format(", all in the columns from {} on{}", columns.first, first)};
+        if (auto found = find_tail("row", rows, c.rows)) return found;
+        if (auto found = find_tail("column", columns, c.columns)) return found;
         if (auto found = find_tile(c, "row", c.rows, row)) return found;
         if (auto found = find_tile(c, "column", c.columns, column)) return found;
         const auto at_edge = [&](std::size_t i) {
@@ -279,6 +310,8 @@ std::optional<Pattern> find_place_pattern(const ComparedElements& c) {
         return Pattern{{sign::single}, ""};
     }
     if (auto found = find_stride(c)) return found;
+    if (const auto first = find_first_right(c, c.wrong.front(), n, each_block); !first.empty())
+        return Pattern{{sign::later}, fmt::format(": all from [{}] on{}", c.wrong.front(), first)};
     const bool contiguous = c.wrong.back() - c.wrong.front() + 1 == c.wrong.size();
     if (contiguous && c.wrong.back() + 1 == n)
         return Pattern{{sign::tail}, fmt::format(": all from [{}] to the end", c.wrong.front())};

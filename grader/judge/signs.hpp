@@ -17,6 +17,6 @@ inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", unse
                                   repeated = "repeated", truncated = "truncated";
 // Where they are wrong.
 inline constexpr std::string_view all = "all", stride = "stride", tail = "tail", edge = "edge", tile = "tile",
-                                  single = "single";
+                                  single = "single", later = "later";
 
 }  // namespace warpgrade::judge::sign

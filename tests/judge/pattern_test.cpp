@@ -81,6 +81,43 @@ TEST_CASE("a multiple is told with what a launch has so many of") {
     CHECK(times(2, {{{1, 1, 1}, {1, 1, 1}}}).signs[0] == "factor");
 }
 
+TEST_CASE("where only the first blocks or the first warp are right it is told") {
+    using warpgrade::device::LaunchConfig;
+    const auto text = [](std::size_t rows, std::size_t columns, const LaunchConfig& launch, auto is_wrong,
+                         std::size_t unwritten = 0) {
+        ComparedElements c;
+        for (std::size_t i = 0; i < rows * columns; ++i) {
+            c.expected.push_back(static_cast<double>(i % 7));
+            c.got.push_back(c.expected.back() + (is_wrong(i) ? 1 + static_cast<double>(i % 5) : 0));
+            if (is_wrong(i)) c.wrong.push_back(i);
+        }
+        if (rows > 1) c.rows = rows, c.columns = columns;
+        c.launches = {&launch, 1};
+        c.unwritten = unwritten;
+        const auto found = find_pattern(c);
+        CHECK((!found || found->text.find("only") == std::string::npos || found->signs.back() == "later"));
+        return found ? found->text : "";
+    };
+    const auto from = [](std::size_t first) { return [=](std::size_t i) { return i >= first; }; };
+    const LaunchConfig blocks{{4, 1, 1}, {64, 1, 1}}, few{{2, 1, 1}, {64, 1, 1}}, tiles{{4, 4, 1}, {16, 8, 1}};
+    CHECK(text(1, 256, blocks, from(64)) == ": all from [64] on: only the first block is right");
+    CHECK(text(1, 256, blocks, from(128)) == ": all from [128] on: only the first 2 blocks are right");
+    CHECK(text(1, 256, blocks, from(32)) == ": all from [32] on: only the first warp is right");
+    CHECK(text(1, 256, blocks, [](std::size_t i) { return i >= 64 && i % 3 != 0; }) ==
+          ": all from [64] on: only the first block is right");
+    CHECK(text(32, 64, tiles, from(8 * 64)) == ", all in the rows from 8 on: only the first row of blocks is right");
+    CHECK(text(32, 64, tiles, [](std::size_t i) { return i % 64 >= 32; }) ==
+          ", all in the columns from 32 on: only the first 2 columns of blocks are right");
+    // The rest of the array, less than half of it, what nothing wrote, other places.
+    CHECK_THAT(text(1, 256, blocks, from(192)), !Contains("only"));
+    CHECK_THAT(text(1, 256, few, from(64)), !Contains("only"));
+    CHECK_THAT(text(1, 256, blocks, from(63)), !Contains("only"));
+    CHECK_THAT(text(1, 256, blocks, [](std::size_t i) { return i >= 64 && i % 3 == 0; }), !Contains("only"));
+    CHECK_THAT(text(1, 256, blocks, from(64), 192), !Contains("only"));
+    CHECK_THAT(text(1, 256, {{4, 1, 1}, {32, 1, 1}}, from(96)), !Contains("only"));
+    CHECK_THAT(text(32, 64, tiles, from(32)), !Contains("only"));
+}
+
 TEST_CASE("values without their fractions are those of an int") {
     const auto pattern = [](std::vector<double> expected, std::vector<double> got, int digits = 24) {
         ComparedElements c;

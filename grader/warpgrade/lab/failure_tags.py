@@ -30,6 +30,6 @@ ENDED: Final = ("time-out", "crash", DEVICE_FAULT, "cuda-error", UNWRITTEN, UNSE
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
     RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", REPEATED, TRUNCATED, "factor", "constant",
-    PRECISION, "stride", "tile", "tail", "edge", "single", "all", "wrong",
+    PRECISION, "stride", "tile", "later", "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
 FAILURE_TAGS: Final = frozenset([*ENDED, HOST_POINTER, *WRONG, COUNTERS])
