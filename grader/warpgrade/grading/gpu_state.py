@@ -9,10 +9,10 @@ import contextlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
@@ -32,15 +32,15 @@ _FIELDS: Final = ("clocks.sm", "clocks.max.sm", "temperature.gpu", *_SLOWED)
 _OURS: Final = "warpgrade-gpu"  # device servers of other grades, which wait for the lock
 
 
-@dataclass
+@dataclass(frozen=True)
 class GpuState:
-    """What was seen of a GPU; zeros and nothing where it was not."""
+    """What was seen of a GPU; zeros and nothing where it was not. others: names of programs."""
 
     highest_mhz: int = 0
     limit_mhz: int = 0
     hottest: int = 0  # degrees Celsius
-    slowed: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)  # names of programs
+    slowed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     @property
     def disturbed(self) -> str:
@@ -62,41 +62,52 @@ class GpuState:
             f"{self.disturbed or 'not slowed down, and used by nobody else'}"
         )
 
-    def add(self, row: str) -> None:
-        """Take in a row of numbers as nvidia-smi prints it; one that is none says nothing."""
+
+def read_rows(rows: Iterable[str], others: Iterable[str]) -> GpuState:
+    """Return what rows of numbers as nvidia-smi prints them say; one that is none says nothing."""
+    numbers: list[list[int]] = []
+    slowed: dict[str, None] = {}
+    for row in rows:
         words = [word.strip() for word in row.split(",")]
         if len(words) != len(_FIELDS):
-            return
-        clock, limit, degrees = (int(word) if word.isdecimal() else 0 for word in words[:3])
-        self.highest_mhz, self.limit_mhz = max(self.highest_mhz, clock), max(self.limit_mhz, limit)
-        self.hottest = max(self.hottest, degrees)
-        for name, word in zip(_SLOWED.values(), words[3:], strict=True):
-            if word == "Active" and name not in self.slowed:
-                self.slowed.append(name)
+            continue
+        numbers.append([int(word) if word.isdecimal() else 0 for word in words[:3]])
+        slowed.update((name, None) for name, word in zip(_SLOWED.values(), words[3:], strict=True) if word == "Active")
+    highest, limit, hottest = (max(column) for column in zip(*numbers, strict=True)) if numbers else (0, 0, 0)
+    return GpuState(highest, limit, hottest, tuple(slowed), tuple(sorted(set(others))))
 
 
-@contextlib.contextmanager
-def watch(timed_on: Device | None) -> Iterator[GpuState]:
-    """Look at the GPU while it times; what was seen is known at the end."""
-    state = GpuState()
-    program = shutil.which("nvidia-smi")
-    if timed_on is None or timed_on.kind != "gpu" or program is None:
-        yield state
-        return
-    ask = [program, "-i", timed_on.spec.partition(":")[2] or "0", "--format=csv,noheader,nounits"]
-    state.others = _others(ask)
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as rows:
+class Watch:
+    """Looks at the GPU while it times; `state` is known at the end."""
+
+    def __init__(self, timed_on: Device | None) -> None:
+        self.state = GpuState()
+        self._timed_on = timed_on
+        self._looking = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        program = shutil.which("nvidia-smi")
+        if self._timed_on is not None and self._timed_on.kind == "gpu" and program is not None:
+            number = self._timed_on.spec.partition(":")[2] or "0"
+            self._looking.enter_context(self._look([program, "-i", number, "--format=csv,noheader,nounits"]))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._looking.close()
+
+    @contextlib.contextmanager
+    def _look(self, ask: list[str]) -> Iterator[None]:
+        others = _others(ask)
         query = [*ask, f"--query-gpu={','.join(_FIELDS)}", f"--loop-ms={_EACH_MILLISECONDS}"]
-        looking = subprocess.Popen(query, stdin=subprocess.DEVNULL, stdout=rows, stderr=subprocess.DEVNULL)
-        try:
-            yield state
-        finally:
-            looking.terminate()
-            looking.wait()
-        rows.seek(0)
-        for row in rows:
-            state.add(clean(row))
-    state.others = sorted({*state.others, *_others(ask)})
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as rows:
+            looking = subprocess.Popen(query, stdin=subprocess.DEVNULL, stdout=rows, stderr=subprocess.DEVNULL)
+            try:
+                yield
+            finally:
+                looking.terminate()
+                looking.wait()
+                rows.seek(0)
+                self.state = read_rows(map(clean, rows), [*others, *_others(ask)])
 
 
 def _others(ask: list[str]) -> list[str]:
@@ -111,7 +122,7 @@ def _others(ask: list[str]) -> list[str]:
         return []
     names = [PurePosixPath(line.strip()).name for line in clean(done.stdout).splitlines() if line.strip()]
     # In brackets: why there is no name. It may be one of ours.
-    return sorted({name for name in names if name != _OURS and not name.startswith("[")})
+    return [name for name in names if name != _OURS and not name.startswith("[")]
 
 
 def refuse_disturbed(cases: Mapping[str, Case], speed: Collection[SpeedItem], state: GpuState) -> dict[str, Case]:

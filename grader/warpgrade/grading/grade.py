@@ -134,13 +134,13 @@ def grade(
     )
     with cache.held(worker.parent, baseline.parent), recording:
         verdicts = judge.Verdicts(options.seed, properties)
-        seen = gpu_state.GpuState()
+        gpu = gpu_state.Watch(timed_on)
         if plan.tests:
-            with device.hold_device(layout, target), gpu_state.watch(timed_on) as seen:
+            with device.hold_device(layout, target), gpu:
                 verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
         if recall:
             recall.store(files, verdicts.cases, verdicts.device)
-        verdicts.cases = {**known, **gpu_state.refuse_disturbed(verdicts.cases, lab.file.speed, seen)}
+        verdicts.cases = {**known, **gpu_state.refuse_disturbed(verdicts.cases, lab.file.speed, gpu.state)}
         cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(
             lab, cases, (timed_on or target).kind, public_only=options.public_only, only=options.only, warnings=warnings
@@ -162,7 +162,9 @@ def grade(
                 traces.kept, files, sources.HostCode(worker, sandbox), compilers.header_folders
             )
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds, warnings, [text for text in (left_out, seen.line) if text])
+    return report.judged(
+        tests, verdicts, cases, seconds, warnings, [text for text in (left_out, gpu.state.line) if text]
+    )
 
 
 def read_ptx(layout: Layout, lab: Lab, submission: Submission, options: Options) -> PtxLines:

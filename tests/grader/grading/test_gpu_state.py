@@ -30,12 +30,12 @@ def seen(
     )
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    with gpu_state.watch(on) as state:
+    with gpu_state.Watch(on) as watch:
         if on == GPU:
             while not told.exists():
                 time.sleep(0.01)
             assert "-i 1 " in told.read_text(encoding="utf-8")
-    return state
+    return watch.state
 
 
 def test_a_quiet_gpu_is_told_with_its_clock_and_temperature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
