@@ -68,7 +68,7 @@ MISTAKES = [
     ("step", "step_v1 is right", "wrong constant all", "", "the larger of two is kept"),
     ("step", "step_1x8 is right", "wrong", "", "such as k = n"),
     ("step", "step_v2 is right", "wrong", "", "infinity once, before the loop"),
-    ("step", "step_v3 is right", "wrong", "", "which chunk has which"),
+    ("step", "step_v3 is right", "wrong", "", "in the index of each chunk"),
     ("step", "step_v3 shares what it loads", "", "", "neighbours along threadIdx.x"),
     ("step", "pad_and_transpose makes both copies", "wrong tail", "racecheck", "the index is"),
     ("occupancy", "matmul_dynamic multiplies with every width", "device-fault", "memcheck", "x counts columns"),
