@@ -33,7 +33,7 @@ MISTAKES = [
     ("reduction", "reduce_sequential adds up", "device-fault", "memcheck", "half of the block"),
     ("reduction", "reduce_first_add adds up", "wrong", "", "blockDim.x apart"),
     ("reduction", "reduce_shuffle adds up", "wrong", "", "adds what the shuffle brings"),
-    ("reduction", "reduce_shuffle adds up", "wrong", "racecheck", "One lane of each warp stores"),
+    ("reduction", "reduce_shuffle adds up", "wrong", "racecheck", "one lane of each warp stores"),
     ("reduction", "reduce_grid_stride adds up", "device-fault", "memcheck", "n / 4 elements"),
     ("reduction", "divergent_warps counts the example of 32 threads in warps of 8", "wrong zeros", "", "copied back"),
     ("reduction", "the checks find no mistakes in reduce_strided", "", "racecheck", "only thread 0"),
