@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from warpgrade.compiling import error_lines
+from warpgrade.compiling.error_lines import INCOMPATIBLE, WRITES_POINTER, type_of
+from warpgrade.machine.text import clean
+
 _ERROR = re.compile(
-    r"(?:^|[ :])error ?(?:#\d{1,9}-?\w{0,4})?: (?P<text>[^\n]*)(?P<below>(?:\n[ \t][^\n]*){0,3})", re.MULTILINE
+    r"(?:^(?P<file>[^\s(:][^(:\n]{0,300})\((?P<line>\d{1,7})\): |^|[ :])error ?(?:#\d{1,9}-?\w{0,4})?: "
+    r"(?P<text>[^\n]*)(?P<below>(?:\n[ \t][^\n]*){0,3})",
+    re.MULTILINE,
 )
 # Which functions of the same name in CUDA's headers do not fit either, and a count that the heading has.
 _NOISE = re.compile(
@@ -27,7 +33,6 @@ _MACROS = re.compile(
     r"__attribute__\(\((?P<word>global|device|host|shared|constant|managed)\)\)"
     r'|course::check\(\((?P<call>[^\n"]{1,400})\), "[^\n]{1,1000}", "[^"\n]{1,200}", \d{1,9}\)'
 )
-_WRITES_POINTER = re.compile(r"cuda(?:Malloc(?:Managed|Host|Pitch|Async)?|HostAlloc|HostGetDevicePointer)")
 _HEADERS: Final = {
     "INFINITY": "cmath", "NAN": "cmath", "printf": "cstdio", "memcpy": "cstring", "memset": "cstring",
     "INT_MAX": "climits", "FLT_MAX": "cfloat", "malloc": "cstdlib", "free": "cstdlib", "exit": "cstdlib",
@@ -44,6 +49,7 @@ _NAMES: Final = (
 )  # fmt: skip
 _BY_LOWER_CASE: Final = {name.lower(): name for name in _NAMES}
 _LONGEST_NAME: Final = 40
+_LONGEST_SOURCE: Final = 1 << 20
 
 
 def readable(words: str) -> str:
@@ -90,17 +96,26 @@ def kernel_name(symbol: str) -> str:
     return "::".join(name for name in names if name != "_GLOBAL__N_1") + template or symbol
 
 
-def advice(words: str) -> str:
-    """Return what to do about the first error, or nothing; `words` are as `readable` returns them."""
+def advice(words: str, files: Mapping[str, bytes] | None = None) -> str:
+    """Return what to do about the first error, or nothing; `words` are as `readable` returns them.
+
+    files: of the submission, in which a hint may name another line.
+    """
     first = _ERROR.search(words)
     if first is None:
         return ""
     # A variable that is declared where it must not be is unknown everywhere else, and that may be said first.
     if misplaced := re.search(r'an automatic "(?P<kind>__\w+__)" variable declaration is not allowed', words):
         return _outside(misplaced, "")
+    below = first["below"]
+    source = clean((files or {}).get(first["file"] or "", b"")[:_LONGEST_SOURCE])
+    place = error_lines.Place(first["file"] or "", int(first["line"] or 0), source, below)
+    for pattern, tell in error_lines.ADVICE:
+        if (found := re.search(pattern, first["text"])) and (told := tell(found, place)):
+            return told
     for pattern, say in _ADVICE:
         if found := re.search(pattern, first["text"]):
-            return say(found, first["below"])
+            return say(found, below)
     return ""
 
 
@@ -108,9 +123,9 @@ def _overload(found: re.Match[str], below: str) -> str:
     name = found["name"]
     types = re.search(r"argument types are: \((?P<first>[^,)\n]*)", below)
     # With the & in place, the type that cannot be set is the variable's own: float *a, b makes only a a pointer.
-    if types and _WRITES_POINTER.fullmatch(name) and (given := re.search(rf"\b{name}\(\s*&\s*(\w+)\s*,", below)):
+    if types and WRITES_POINTER.fullmatch(name) and (given := re.search(rf"\b{name}\(\s*&\s*(\w+)\s*,", below)):
         return f"declare {given[1]} as a pointer, with a * of its own: in float *a, b only a is one"
-    if types and _WRITES_POINTER.fullmatch(name) and re.fullmatch(r"[^*]*\*", types["first"].strip()):
+    if types and WRITES_POINTER.fullmatch(name) and re.fullmatch(r"[^*]*\*", types["first"].strip()):
         return f"put & before the pointer that {name} is to set: {name}(&pointer, …)"
     if types and name.startswith("atomic") and "*" not in types["first"]:
         return f"put & before the first argument of {name}: it takes an address"
@@ -118,7 +133,7 @@ def _overload(found: re.Match[str], below: str) -> str:
 
 
 def _argument(found: re.Match[str], _: str) -> str:
-    given, wanted = (re.sub(r"\bconst\b|\s", "", found[which]) for which in ("given", "wanted"))
+    given, wanted = (re.sub(r"\bconst\b|\s", "", type_of(found, which)) for which in ("given", "wanted"))
     if wanted == given + "*" or (wanted == "void**" and given.count("*") == 1):
         return "put & before that argument: the function takes its address"
     if given == wanted + "*":
@@ -232,7 +247,7 @@ def _host_function(found: re.Match[str], below: str) -> str:
 _ADVICE: tuple[tuple[str, Callable[[re.Match[str], str], str]], ...] = (
     (r'no instance of overloaded function "(?P<name>\w+)" matches', _overload),
     (r'argument of type "cudaStream_t"[^\n]* is incompatible with parameter of type "size_t"', _stream),
-    (r'argument of type "(?P<given>[^"]+)" is incompatible with parameter of type "(?P<wanted>[^"]+)"', _argument),
+    (INCOMPATIBLE, _argument),
     (
         r'"__shared__" variable declaration is not allowed inside a host function',
         lambda *_: (

@@ -83,11 +83,13 @@ def read_compiled(one: Compiled) -> Said:
     if problem is not None:
         return Said(problem=problem)
     words = as_the_student_knows_it(one.words, one.own, one.folders, header_test(one.homes))
+    # Other units have a reading of their own.
+    seen = {name: content for name, content in one.files.items() if name.partition("/")[0] in one.own}
     if one.status == 0:
-        return Said(words, warnings=warnings.find([words], one.files))
+        return Said(words, warnings=warnings.find([words], seen))
     words = compile_errors.readable(words)
     return Said(
-        warnings.errors_first(words), advice=compile_errors.advice(words), errors=len(_ERRORS.findall(words)),
+        warnings.errors_first(words), advice=compile_errors.advice(words, seen), errors=len(_ERRORS.findall(words)),
         has_error=re.search(r"\berror\b", words) is not None, is_too_large=_TOO_LARGE.search(words) is not None,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from warpgrade.compiling import empty_bodies
 from warpgrade.machine.text import bounded, clean, one_line
 
 _MOST = 50
@@ -36,6 +37,11 @@ _MISTAKE = re.compile(
 )
 # A part before a comma that is lost: dim3 grid = (a, b), or [y, x].
 _NO_EFFECT = re.compile(r"^expression has no effect")
+_UNSET = re.compile(r'^variable "(?P<name>\w+)" is used before its value is set$')
+# What the words leave open, by the line.
+_DIM3 = re.compile(r"\bdim3\s+(?P<name>\w+)\s*=\s*\((?P<all>[^;]*,(?P<last>[^;,]*))\)\s*;")
+_INDICES = re.compile(r"(?P<name>\w+)\s*\[(?P<lost>[^\[\],]*),(?P<last>[^\[\],]*)\]")
+_NOT_CALLED = re.compile(r"^\s*(?P<name>__sync\w+|cuda[A-Z]\w+)\s*;")
 _LOST = re.compile(r"\bdim3\s+\w+\s*=\s*\([^;]*,|\w\s*\[[^\[\]]*,[^\[\]]*\]")
 
 
@@ -57,7 +63,7 @@ class CompilerWarning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Tell whether what it warns of hardly ever gives a right result."""
         if _NO_EFFECT.search(self.text):
             return _LOST.search(self.source) is not None
-        return _MISTAKE.search(self.text) is not None
+        return _MISTAKE.search(self.text) is not None or self.text in empty_bodies.TEXTS
 
 
 def find(words: Iterable[str], files: Mapping[str, bytes]) -> list[CompilerWarning]:
@@ -73,6 +79,9 @@ def find(words: Iterable[str], files: Mapping[str, bytes]) -> list[CompilerWarni
             # What the front end has said of a line, the host compiler says in other words.
             if (place := (match["file"], int(match["line"]))) not in told:
                 found.setdefault((*place, one_line(match["text"], _TEXT_WIDTH)), False)
+    for file, content in files.items():
+        for line, told_of in empty_bodies.find(clean(content)):
+            found.setdefault((file, line, told_of), False)
     order = {name: number for number, name in enumerate(files)}
     own = sorted(
         (minor, order[file], line, number, file, text)
@@ -80,7 +89,32 @@ def find(words: Iterable[str], files: Mapping[str, bytes]) -> list[CompilerWarni
         if file in order
     )
     lines = {name: clean(content).expandtabs(4).split("\n") for name, content in files.items()} if own else {}
-    return [CompilerWarning(file, line, text, _line(lines[file], line)) for _, _, line, _, file, text in own[:_MOST]]
+    return [_warning(file, line, text, _line(lines[file], line)) for _, _, line, _, file, text in own[:_MOST]]
+
+
+def _warning(file: str, line: int, text: str, source: str) -> CompilerWarning:
+    """Return a warning that says what to write, where the line shows that."""
+    more = _what_to_write(text, source)
+    return CompilerWarning(file, line, one_line(f"{text}: {more}" if more else text, _TEXT_WIDTH), source)
+
+
+def _what_to_write(text: str, source: str) -> str:
+    if unset := _UNSET.search(text):
+        call = re.search(rf"\b(cuda(?:Malloc|HostAlloc)\w*)\(\s*(?:\([^()]*\)\s*)?{unset['name']}\s*[,)]", source)
+        return f"put & before it, {call[1]}(&{unset['name']}, …), for the call sets the pointer" if call else ""
+    if not _NO_EFFECT.search(text):
+        return ""
+    if dim3 := _DIM3.search(source):
+        values, last = dim3["all"].strip(), dim3["last"].strip()
+        is_whole = last.count("(") == last.count(")")
+        told = f"({values}) is {last} alone" if is_whole else "of values in ( ) only the last one counts"
+        return f"{told}. Write dim3 {dim3['name']}({values})"
+    if indices := _INDICES.search(source):
+        name, lost, last = indices["name"], indices["lost"].strip(), indices["last"].strip()
+        return f"{name}[{lost}, {last}] is {name}[{last}]. Write {name}[{lost}][{last}]"
+    if name := _NOT_CALLED.search(source):
+        return f"without () nothing is called. Write {name['name']}()"
+    return ""
 
 
 def errors_first(words: str) -> str:

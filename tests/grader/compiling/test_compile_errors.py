@@ -108,6 +108,78 @@ def test_advice(error: str, says: str) -> None:
     assert bool(says) == bool(advice)
 
 
+FILE = b"""\
+__constant__ int width;
+__global__ void gray(const char* rgb,
+                     int columns,  // of the image
+                     int rows) {
+    __shared__ float tile[32];
+    __shared__ float row[32], other[32][33];
+}
+void draw() { }
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ('no operator "[]" matches these operands\n            operand types are: const float4 [ int ]\n'
+         "      sum += v[0];\n              ^", "a float4 has no []: its parts are v.x, v.y, v.z and v.w"),
+        ('no operator "[]" matches these operands\n            operand types are: uint2 [ int ]\n'
+         "      sum += s.pairs[i][0];\n                       ^", "its parts are s.pairs[i].x and s.pairs[i].y"),
+        ('no operator "[]" matches these operands\n            operand types are: const uint3 [ int ]\n'
+         "      i = threadIdx[0];\n                   ^", "take one, such as threadIdx.x"),
+        ('no operator "[]" matches these operands\n            operand types are: Vector [ int ]', ""),
+        (INCOMPATIBLE.format("void (*)(const char *, int, int)", "Kernel")
+         + ' (aka "void (*)(const unsigned char *, int, int)")'
+         "\n      count(gray, 1);\n            ^",
+         "parameter 1 of gray (line 2), const char* rgb, must be of type const unsigned char *"),
+        (INCOMPATIBLE.format("void (*)(int)", "void (*)(int, float *)") + "\n      count(own);\n            ^",
+         "own must have 2 parameters: (int, float *)"),
+        (INCOMPATIBLE.format("int (*)(int)", "void (*)(int)") + "\n      count(own);\n            ^",
+         "own must return void"),
+        (INCOMPATIBLE.format("int", "const void *")
+         + "\n      CHECK(cudaMemcpy(d_a, n, 4, up));\n                            ^",
+         "put & before n"),
+        (INCOMPATIBLE.format("int", "const void *")
+         + "\n      CHECK(cudaMemcpy(d_a, a[0], 4, up));\n                            ^",
+         "without * before it or an index"),
+        ('no instance of overloaded function "cudaMemcpyToSymbol" matches the argument list\n'
+         "            argument types are: (int, int, unsigned long)\n"
+         "      CHECK(cudaMemcpyToSymbol(width, n, sizeof n));",
+         "put & before n: cudaMemcpyToSymbol takes its address"),
+        ('no instance of overloaded function "cudaMemcpyFromSymbol" matches the argument list\n'
+         "            argument types are: (int, int, unsigned long)\n"
+         "      CHECK(cudaMemcpyFromSymbol(n, width, sizeof n));", "put & before n"),
+        ('no instance of overloaded function "cudaMemcpyToSymbol" matches the argument list\n'
+         "            argument types are: (int, int *, dim3)\n"
+         "      CHECK(cudaMemcpyToSymbol(width, n, b));", ""),
+        ('no instance of overloaded function "cudaMalloc" matches the argument list\n'
+         "            argument types are: (int, unsigned long)\n      CHECK(cudaMalloc(d_a, sizeof(int)));",
+         "declare d_a as a pointer, with a *, and put & before it here: cudaMalloc(&d_a, …)"),
+        ('expression must have pointer-to-object type but it has type "float"\n      tile[y][x] = 1;\n      ^',
+         "tile[32] at line 5 has one dimension"),
+        ('expression must have pointer-to-object type but it has type "float"\n      row[y][x] = 1;\n      ^',
+         "row[32] at line 6 has one dimension"),
+        ('expression must have pointer-to-object type but it has type "float"\n      a[y][x] = 1;\n      ^',
+         "row * width + column"),
+        ("too few arguments in function call\n"
+         "      gray<<<grid, block>>>(d, f(n, 1));\n                                      ^",
+         "gray has 3 parameters (line 2), the launch passes 2: (const char* rgb, int columns, int rows)"),
+        ("too few arguments in function call\n      own<<<grid, block>>>(d, n);\n                               ^", ""),
+        ("too many arguments in function call\n      draw(d, n);\n           ^",
+         "draw has 0 parameters only (line 8): ()"),
+        ('expected a ">>>"\n      add<<<blocks, 4>>(a);\n                         ^', "add<<<blocks, threads>>>(…)"),
+        ("expected an expression\n      add<<blocks, 4>>>(a);\n                      ^", "add<<<blocks, threads>>>(…)"),
+        ("expected an expression\n      add<<<blocks, >>>(a);\n                    ^", ""),
+    ],
+)  # fmt: skip
+def test_advice_names_what_the_line_and_the_file_show(error: str, says: str) -> None:
+    advice = compile_errors.advice(f"a.cu(9): error: {error}\n", {"a.cu": FILE})
+    assert says in advice
+    assert bool(says) == bool(advice)
+
+
 def test_only_the_first_error_is_advised_on() -> None:
     assert not compile_errors.advice('a.cu(1): error: identifier "q" is undefined\n\na.cu(2): error: expected a ";"\n')
     assert not compile_errors.advice("")
@@ -185,6 +257,19 @@ def test_hostile_words_are_read_in_linear_time() -> None:
     assert time.process_time() - start < 20
 
 
+@pytest.mark.parametrize("piece", ["int t[1];", "int t[1];\n", "void t(", "void t(int a) {", "a ", "a\n", " \n", "* "])
+def test_hostile_files_are_read_in_linear_time(piece: str) -> None:
+    source = {"a.cu": (piece * 1_000_000).encode()}
+    start = time.process_time()
+    line = "\n      t[1][2](3);\n      {}^"
+    compile_errors.advice(
+        "a.cu(999999): error: expression must have pointer-to-object type but it has type" + line, source
+    )
+    compile_errors.advice("a.cu(9): error: too few arguments in function call" + line.format(" " * 9), source)
+    compile_errors.advice("a.cu(9): error: too few arguments in function call\n      t(3);\n         ^", source)
+    assert time.process_time() - start < 10
+
+
 @pytest.mark.labs
 @pytest.mark.parametrize(
     ("before", "after", "hint"),
@@ -194,6 +279,22 @@ def test_hostile_words_are_read_in_linear_time() -> None:
         (INCLUDE, INCLUDE + "__global__ void k(int* b) { __shared__ int a[20000]; a[*b] = 1; *b = a[3]; }\n",
          "make them smaller"),
         (INCLUDE, INCLUDE + "int f() { return flot; }\n", ""),
+        (INCLUDE, INCLUDE + "__device__ float f(float4 v) { return v[0]; }\n", "v.x, v.y, v.z and v.w"),
+        (INCLUDE, INCLUDE + "__global__ void k(int a, int b) { }\nvoid f() { k<<<1, 1>>>(2); }\n",
+         "the launch passes 1: (int a, int b)"),
+        (INCLUDE, INCLUDE + "__global__ void k(int a) { }\nvoid f() { k<<<1, 1>>>(2, 3); }\n",
+         "k has 1 parameter only"),
+        (INCLUDE, INCLUDE + "__global__ void k(int a) { }\nvoid f() { k<<<1, 1>>(2); }\n", "three of each"),
+        (INCLUDE, INCLUDE + "__global__ void k(int a) { }\nvoid f() { k<<1, 1>>>(2); }\n", "three of each"),
+        (INCLUDE, INCLUDE + "__global__ void k() { __shared__ int t[4]; t[1][2] = 3; }\n", "row * width"),
+        (INCLUDE, INCLUDE + "__global__ void k() {\n__shared__ int t[4];\nt[1][2] = 3; }\n", "has one dimension"),
+        (INCLUDE, INCLUDE + "__constant__ int w;\nvoid f(int n) { cudaMemcpyToSymbol(w, n, sizeof n); }\n",
+         "put & before n"),
+        (INCLUDE, INCLUDE + "void f(int n) { cudaMalloc(n, sizeof n); }\n", "declare n as a pointer"),
+        (INCLUDE, INCLUDE + "void f(int n, int* d) { cudaMemcpy(d, n, 4, cudaMemcpyHostToDevice); }\n",
+         "put & before n"),
+        (INCLUDE, INCLUDE + "using K = void(int, const int*);\nvoid g(K* k);\nvoid h(int, int*);\nvoid f() { g(h); }\n",
+         "int*, must be of type const int *"),
     ],
 )  # fmt: skip
 def test_what_nvcc_says_is_understood(before: str, after: str, hint: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
@@ -162,3 +163,56 @@ def test_only_what_has_changed_is_compiled_again(monkeypatch: pytest.MonkeyPatch
 )
 def test_a_number_lost_before_a_comma_is_a_mistake(source: str, is_mistake: bool) -> None:
     assert warnings.CompilerWarning("toy.cu", 1, "expression has no effect", source).is_mistake is is_mistake
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "says"),
+    [
+        ("expression has no effect", "dim3 block = (32, 8);", "(32, 8) is 8 alone. Write dim3 block(32, 8)"),
+        ("expression has no effect", "const dim3 g = ((n + 15) / 16, f(m, 1));",
+         "only the last one counts. Write dim3 g("),
+        ("expression has no effect", "tile[y, x] = 1;", "tile[y, x] is tile[x]. Write tile[y][x]"),
+        ("expression has no effect", "    __syncthreads;", "Write __syncthreads()"),
+        ("expression has no effect", "a[i];", ""),
+        ('variable "d" is used before its value is set', "CHECK(cudaMalloc((void**)d, n));", "cudaMalloc(&d, …)"),
+        ('variable "d" is used before its value is set', "cudaMallocManaged(d, n);", "cudaMallocManaged(&d, …)"),
+        ('variable "d" is used before its value is set', "cudaMalloc(e, d);", ""),
+    ],
+)  # fmt: skip
+def test_a_warning_says_what_to_write(text: str, source: str, says: str) -> None:
+    (found,) = warnings.find([f"toy.cu(1): warning #1-D: {text}\n"], {"toy.cu": source.encode()})
+    assert found.text.startswith(text)
+    assert says in found.text
+    assert bool(says) == (found.text != text)
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("\nif (i < n); c[i] = f(a[i]);", [2]),
+        ("if (f(i) < n) ;\n    c[i] = 1;\nif ((i)); { }", [1, 3]),
+        ("for (int i = 0; i < n; ++i); sum += a[i];", [1]),
+        ("for (int i = 0; i < n; ++i);\n{ sum += a[i]; }", [1]),
+        ("for (int i = 0; i < n; ++i);\n    sum += a[i];", [1]),
+        ("for (; *p; ++p);\nsum += a[i];", []),
+        ("{ for (; *p; ++p); }", []),
+        ("do ++i; while (i < n); sum += i;", []),
+        ("if (i < n); else c[i] = 1;", []),
+        ("// if (i < n); c\n/* if (a); */ \"if (b);\"\n#if (A);\n#define B if (i); \\\n  if (b);\nint c = 1'000;", []),
+        ("if (i < n) c[i] = a[i]; if (b) { ; }", []),
+        ("if (" + "(" * 900 + ");", []),
+    ],
+)  # fmt: skip
+def test_a_semicolon_behind_a_condition_is_told(source: str, lines: list[int]) -> None:
+    found = warnings.find([], {"toy.cu": source.encode()})
+    assert [one.line for one in found] == lines
+    assert all((one.is_mistake and "ends the if" in one.text) or "all that the loop does" in one.text for one in found)
+
+
+@pytest.mark.parametrize(
+    "piece", ["if (", "for(;;);", "for(;;);\n", "if (a);", " ", "\n", "'", '"', "/*", "#if \\\n", "("]
+)
+def test_hostile_files_are_looked_through_in_linear_time(piece: str) -> None:
+    start = time.process_time()
+    assert len(warnings.find([], {"toy.cu": piece.encode() * 500_000})) <= 50
+    assert time.process_time() - start < 10
