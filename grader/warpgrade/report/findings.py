@@ -29,7 +29,8 @@ _ONE_WRITER = "Let one thread alone change an element: does each thread have ele
 _LOOP_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;[^)]*\)")
 # With an index that may have an index itself, as in counts[data[i]]++.
 _CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
-_FAR = re.compile(r" \S+ bytes? past the end of ")
+# "reads 4 bytes, 8 bytes past the end of": at least one whole element lies between.
+_FAR = re.compile(r" (?P<size>\d[\d,]*) bytes?, (?P<past>\d[\d,]*) bytes? past the end of ")
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def _bounds(one: Diagnostic) -> str:
         )
     if one.thread and not any(one.thread.thread + one.thread.block) and _BEYOND.search(message):
         size = "the launch's third argument" if _OF_BLOCK.search(message) else "the size that was asked for"
-        if _FAR.search(message):
+        if _is_far(message):
             return (
                 "Too many threads are not the reason, for the first of all goes far beyond the end: is the index "
                 f"right, is {size} in bytes, count * sizeof(element), and does the pointer begin where it should? "
@@ -230,7 +231,7 @@ def _bounds(one: Diagnostic) -> str:
             "Compare the index with the size of the shared memory: the launch's third argument gives it in bytes, "
             "elements times sizeof(element)."
         )
-    if _FAR.search(message):
+    if _is_far(message):
         return (
             "The index goes far beyond the end: do threads without an element leave the access out, and does the index "
             "count what the array has, elements, or one for each row, warp or block? And check the size that was asked "
@@ -270,6 +271,12 @@ def repository_path(folder: str, place: Place) -> str:
 
 def describe(finding: Finding) -> str:
     """Return the facts, the other party and the help, one a line."""
+def _is_far(message: str) -> bool:
+    far = _FAR.search(message)
+    size, past = (int(far[name].replace(",", "")) for name in ("size", "past")) if far else (1, 0)
+    return past >= size
+
+
     one = finding.diagnostic
     times = f" ({one.count:,} times)" if one.count > 1 else ""
     facts = " ".join(filter(None, [one.thread.text if one.thread else "", one.message])) + times
