@@ -26,6 +26,8 @@ _NO_BLOCKS = re.compile(r"the grid has 0 blocks")
 _COPY_TO_ADDRESS = re.compile(r"\bcudaMemcpy(?:Async)?\(\s*&\s*\w+\s*,")
 _ALL_WRITE = re.compile(r" that other threads write at the same time")
 _ONE_WRITER = "Let one thread alone change an element: does each thread have elements of its own?"
+_OVER_STACK = re.compile(r" to a local variable of the host's, ")
+_AS_FREE_DOES = ", as free() and delete do, but "  # grader/server/session_diagnose.cpp words it
 _LOOP_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;[^)]*\)")
 # With an index that may have an index itself, as in counts[data[i]]++.
 _CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
@@ -197,12 +199,19 @@ def _is_line_alone(one: Diagnostic) -> bool:
 
 
 def _first_threads(one: Diagnostic) -> bool:
+        case "launch/host-dereference" if _AS_FREE_DOES in one.message:
+            return "Does free() or delete get a pointer from CUDA? These know nothing of its memory."
     """Tell whether the parties are the first threads of two blocks, as where blocks have one thread."""
     threads = [one.thread, *(other.thread for other in one.related)]
     first = [thread for thread in threads if thread is not None and not any(thread.thread)]
     return len(first) == len(threads) > 1 and len({thread.block for thread in first}) > 1
 
 
+        case "memcheck/copy-out-of-bounds" if _OVER_STACK.search(one.message):
+            return (
+                "Is the destination the address of a pointer, as in &x, where it should be the pointer x? If it is an "
+                "array, it is too short: sizes are in bytes, count * sizeof(element)."
+            )
 def _bounds(one: Diagnostic) -> str:
     message = one.message
     if _NO_SHARED.search(message):

@@ -119,6 +119,15 @@ def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too
         ("memcheck/host-pointer", "reads 4 bytes at 0x7f, which is host memory", "", "cudaHostGetDevicePointer"),
         ("memcheck/out-of-bounds", "writes 4 bytes directly past the end of `d_x` (12 bytes)", "", "rule's own"),
         ("memcheck/out-of-bounds", "writes 4 bytes, 116 bytes past the end of `d_x` (12 bytes)", "", "each row, warp"),
+        ("memcheck/out-of-bounds", "reads 16 bytes, 1 byte past the end of `d_x` (12 bytes)", "", "rule's own"),
+        ("memcheck/copy-out-of-bounds", "copies 8 bytes to a local variable of the host's, which …", "", "as in &x"),
+        (
+            "launch/host-dereference",
+            "host code reads 8 bytes before `d_x`, as free() and delete do, but cudaFree frees it",
+            "",
+            "free() or delete",
+        ),
+        ("launch/host-dereference", "host code reads `d_x`, an address in device memory", "", "rule's own"),
     ],
 )
 def test_what_to_do_depends_on_what_was_done(rule: str, message: str, source: str, words: str) -> None:
