@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading.result import Result
-from warpgrade.report import failures, hidden
+from warpgrade.report import failures, hidden, stores
 
 _SAME_CAUSE = 3
 # As grader/vgpu/ops/resolve.cpp words it.
@@ -57,7 +57,7 @@ class Finding:
 
 def program_findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
-    return _by_cause(_once_a_pair(diagnosis.merge(diagnostics)), {})
+    return _by_cause(diagnosis.merge(diagnostics), {})
 
 
 def result_findings(result: Result, *, show_hidden: bool = False) -> list[Finding]:
@@ -76,7 +76,7 @@ def result_findings(result: Result, *, show_hidden: bool = False) -> list[Findin
         if name not in names:
             names.append(name)
     lost = {test.name for test in shown.tests if test.points < test.max_points}
-    rows = _once_a_pair(diagnosis.merge(one for _, one in found))
+    rows = diagnosis.merge(one for _, one in found)
     return [
         replace(one, settled=one.diagnostic.severity == "advice" and not lost.intersection(one.tests))
         for one in _by_cause(rows, tests)
@@ -116,20 +116,37 @@ class _Group:
             self.members.append(one)
         return same
 
-    def finding(self, tests: Mapping[object, list[str]]) -> Finding:
+    def finding(self, tests: Mapping[object, list[str]], read: set[object]) -> Finding:
         # Whoever needs the barrier of the block speaks for all: one of the warp would not do.
         members = sorted(self.members, key=lambda one: one.rule == diagnosis.RACE_OF_WARP)
         names = dict.fromkeys(name for one in self.members for name in tests.get(_parties(one), []))
-        advice = _barrier(members, self.gaps) or _by_message(members[0])
+        advice = _barrier(members, self.gaps)
+        if all(stores.only_store(one, read) for one in members) and not _of_one_thread_each(members[0]):
+            advice = stores.what_to_do(members, advice)
+        advice = advice or _by_message(members[0])
         return Finding(members[0], tuple(names), tuple(members[1:]), advice)
 
 
 def _by_cause(diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str]]) -> list[Finding]:
     groups: list[_Group] = []
-    for one in diagnostics:
+    rows = list(diagnostics)
+    for one in _once_a_pair(rows):
         if not any(group.take(one) for group in groups):
             groups.append(_Group([one], one.barrier.between if one.barrier else []))
-    return [group.finding(tests) for group in groups]
+    read = stores.read_memories(rows)
+    unset = {one.kernel: _memory(one) for one in rows if one.rule == "initcheck/constant"}
+    return [_about_constant(group.finding(tests, read), unset) for group in groups]
+
+
+def _about_constant(finding: Finding, unset: Mapping[str, str]) -> Finding:
+    """Name the constant that is 0 for want of a copy where a loop may not end for it."""
+    name = unset.get(finding.diagnostic.kernel)
+    if finding.diagnostic.rule != "launch/runaway" or not name:
+        return finding
+    advice = (
+        f"`{name}` in constant memory is 0: call cudaMemcpyToSymbol before the launch. If the loop does not use it: "
+    )
+    return replace(finding, advice=advice + finding.help[0].lower() + finding.help[1:])
 
 
 def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
@@ -176,17 +193,24 @@ def _by_message(one: Diagnostic) -> str:
             )
         case "racecheck/global" if one.related and _changes_one(one.place.source) and _is_line_alone(one):
             return "Use atomicAdd, or another atomic, where threads of several blocks change the same element."
-        case "racecheck/global" if _first_threads(one) and not _is_line_alone(one):
+        case "racecheck/global" if _of_one_thread_each(one):
             return (
                 "Blocks run in any order. If one block was to do all of it: is the launch kernel<<<blocks, threads>>>, "
                 "the number of blocks first? If not: give each element one writer, use an atomic, or split the work "
                 "into two launches."
             )
+        case "launch/host-dereference" if _AS_FREE_DOES in one.message:
+            return "Does free() or delete get a pointer from CUDA? These know nothing of its memory."
         case "memcheck/host-pointer":
             return (
                 "Pass the kernel a pointer to device memory, from cudaMalloc, and copy the data there; or the pointer "
                 "from cudaMallocManaged, or for mapped memory from cudaHostGetDevicePointer. What malloc, new and "
                 "std::vector give is the host's."
+            )
+        case "memcheck/copy-out-of-bounds" if _OVER_STACK.search(one.message):
+            return (
+                "Is the destination the address of a pointer, as in &x, where it should be the pointer x? If it is an "
+                "array, it is too short: sizes are in bytes, count * sizeof(element)."
             )
         case "memcheck/use-after-free" if one.message.startswith("copies "):
             return "Free the memory only after the last copy that uses it."
@@ -198,20 +222,18 @@ def _is_line_alone(one: Diagnostic) -> bool:
     return all(other.place.text == one.place.text for other in one.related)
 
 
+def _of_one_thread_each(one: Diagnostic) -> bool:
+    """Tell whether two blocks of one thread may be a launch the wrong way round."""
+    return one.rule == "racecheck/global" and _first_threads(one) and not _is_line_alone(one)
+
+
 def _first_threads(one: Diagnostic) -> bool:
-        case "launch/host-dereference" if _AS_FREE_DOES in one.message:
-            return "Does free() or delete get a pointer from CUDA? These know nothing of its memory."
     """Tell whether the parties are the first threads of two blocks, as where blocks have one thread."""
     threads = [one.thread, *(other.thread for other in one.related)]
     first = [thread for thread in threads if thread is not None and not any(thread.thread)]
     return len(first) == len(threads) > 1 and len({thread.block for thread in first}) > 1
 
 
-        case "memcheck/copy-out-of-bounds" if _OVER_STACK.search(one.message):
-            return (
-                "Is the destination the address of a pointer, as in &x, where it should be the pointer x? If it is an "
-                "array, it is too short: sizes are in bytes, count * sizeof(element)."
-            )
 def _bounds(one: Diagnostic) -> str:
     message = one.message
     if _NO_SHARED.search(message):
@@ -249,6 +271,12 @@ def _bounds(one: Diagnostic) -> str:
     return ""
 
 
+def _is_far(message: str) -> bool:
+    far = _FAR.search(message)
+    size, past = (int(far[name].replace(",", "")) for name in ("size", "past")) if far else (1, 0)
+    return past >= size
+
+
 def _memory(one: Diagnostic) -> str:
     return one.memory.name if one.memory else ""
 
@@ -280,12 +308,6 @@ def repository_path(folder: str, place: Place) -> str:
 
 def describe(finding: Finding) -> str:
     """Return the facts, the other party and the help, one a line."""
-def _is_far(message: str) -> bool:
-    far = _FAR.search(message)
-    size, past = (int(far[name].replace(",", "")) for name in ("size", "past")) if far else (1, 0)
-    return past >= size
-
-
     one = finding.diagnostic
     times = f" ({one.count:,} times)" if one.count > 1 else ""
     facts = " ".join(filter(None, [one.thread.text if one.thread else "", one.message])) + times

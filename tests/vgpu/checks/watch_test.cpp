@@ -1,4 +1,6 @@
 // racecheck and initcheck at memory: which accesses conflict, which are harmless after all, and the messages.
+#include <set>
+
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 
@@ -43,6 +45,22 @@ TEST_CASE("a race in shared memory: both parties, what each does, and the array"
     CHECK(found[1].memory.value().name == "first");
     CHECK(found[1].memory.value().bytes == 256);
     CHECK(run(own_and_other + "st.shared.u32 [%r5], %t;\nbar.sync 0;\nld.shared.u32 %r1, [%r6];").empty());
+}
+
+TEST_CASE("a race says whether each party stores or is an atomic") {
+    const auto messages = [](const std::string& other) {
+        std::set<std::string> all;
+        for (const Diagnostic& d : Snippet(own_and_other + "st.shared.u32 [%r5], %t;\n" + other).diagnose({1}, {64}))
+            all.insert(d.message);
+        return all;
+    };
+    const auto race = [](const std::string& mine, const std::string& theirs) {
+        return mine + " an element of {memory} that another thread " + theirs +
+               ", with no __syncthreads() between the two";
+    };
+    CHECK(messages("st.shared.u32 [%r6], %i;") == std::set{race("writes", "writes")});
+    CHECK(messages("atom.shared.add.u32 %r2, [%r6], 1;") ==
+          std::set{race("writes", "changes"), race("changes", "writes")});
 }
 
 TEST_CASE("a race inside a warp is one of its own") {
