@@ -32,7 +32,7 @@
 namespace warpgrade::device::wire {
 
 inline constexpr std::uint32_t magic = 0x44474757;  // "WGGD"
-inline constexpr std::uint32_t version = 6;
+inline constexpr std::uint32_t version = 7;
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_payload_bytes = chunk_bytes + 4096;  // a chunk and the fields before it
 inline constexpr std::size_t max_name_bytes = 64 << 10;               // mangled names of templates get long

@@ -188,6 +188,9 @@ bool is_decision(Op op) {
         case Op::refused_free:
         case Op::refused_copy:
         case Op::wrong_direction:
+        case Op::variable_address:
+        case Op::unmapped_host:
+        case Op::over_stack:
         case Op::look_at_launch:
         case Op::host_fault:
         case Op::running_writes:

@@ -154,7 +154,7 @@ void Session::op_reset(Reader& in, Writer&) {
     for (const DevicePtr address : allocations_) device_.free(address);
     for (const auto& [module, bytes] : modules_) device_.unload_module(module);
     image_bytes_ = 0;
-    for (const StreamId stream : streams_)
+    for (const auto& [stream, created] : streams_)
         if (stream != 0) device_.destroy_stream(stream);
     for (const auto& [event, state] : events_) device_.forget_event(event);
     order_.reset();
@@ -162,7 +162,7 @@ void Session::op_reset(Reader& in, Writer&) {
     managed_.clear(), early_host_uses_.clear(), migrations_.clear();
     images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
         dynamic_shared_.clear(), events_.clear();
-    streams_ = {0};
+    streams_ = {{0, 0}};
 }
 
 }  // namespace warpgrade::server

@@ -59,6 +59,7 @@ class Session {
     struct Event {
         bool timing = true;
         bool recorded = false;
+        std::uint64_t created = 0;  // the call's place in the program
     };
     // A transfer whose data frames are still arriving.
     struct Incoming {
@@ -116,6 +117,7 @@ class Session {
     void diagnose_range(DevicePtr address, std::uint64_t offset, std::uint64_t bytes, Use use);
     void diagnose_launch(FunctionId function, const DeviceError& failure);
     void report_leaks();
+    void report_leaked_handles();
 
     // Accesses to memory by stream (session_order.cpp).
     void order_copy(StreamOrder::Operation::Kind kind, const wire::Transfer& transfer, const wire::Region* destination,
@@ -159,7 +161,8 @@ class Session {
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
     std::unordered_set<ImageId> images_;
-    std::unordered_set<StreamId> streams_{0};
+    // With the places in the program that created them; 0 for a default stream.
+    std::unordered_map<StreamId, std::uint64_t> streams_{{0, 0}};
     std::unordered_map<EventId, Event> events_;
     StreamId next_stream_ = 1;
     EventId next_event_ = 1;

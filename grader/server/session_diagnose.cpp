@@ -118,7 +118,9 @@ void Session::finish() {
     for (auto& [request, launch] : unchecked_launches_) journal_.add(std::move(launch));
     unchecked_launches_.clear();
     // A program that was killed could not free anything.
-    if (left_ && !stalled()) report_leaks();
+    if (!left_ || stalled()) return;
+    report_leaks();
+    report_leaked_handles();
 }
 
 // Reports one leak for each line that allocates, with the size of the first.
@@ -138,6 +140,21 @@ void Session::report_leaks() {
         leak->second.memory = memory->place;
     }
     for (auto& [line, leak] : leaks) journal_.add(std::move(leak));
+}
+
+// One for each line that creates, as with memory. What other libraries create has no line.
+void Session::report_leaked_handles() {
+    std::map<std::pair<std::uint64_t, const char*>, std::uint64_t> leaks;
+    for (const auto& [stream, created] : streams_)
+        if (created != 0) ++leaks[{created, "the stream is never destroyed"}];
+    for (const auto& [event, state] : events_)
+        if (state.created != 0) ++leaks[{state.created, "the event is never destroyed"}];
+    for (const auto& [made, count] : leaks) {
+        Diagnostic leak = make_finding(rules::leaked_handle, made.second);
+        leak.place.code = made.first;
+        leak.count = count;
+        journal_.add(std::move(leak));
+    }
 }
 
 void Session::op_refused_free(Reader& in, Writer&) {
@@ -174,6 +191,39 @@ void Session::op_wrong_direction(Reader& in, Writer&) {
     journal_.add(make_finding(rules::copy_direction, std::move(message)));
 }
 
+void Session::op_variable_address(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    const bool destination = in.get_bool(), constant = in.get_bool();
+    in.expect_end();
+    Diagnostic found = make_finding(
+        rules::variable_address,
+        fmt::format("the {} is {{memory}}, a {} variable, whose name in host code is no address on the device",
+                    destination ? "destination" : "source", constant ? "__constant__" : "__device__"));
+    const auto memory = find_memory(address);
+    found.memory = memory ? memory->place : MemoryPlace{};
+    journal_.add(std::move(found));
+}
+
+void Session::op_unmapped_host(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    in.expect_end();
+    const bool device = address_space::is_device_address(address);
+    journal_.add(make_finding(
+        rules::unmapped_host,
+        fmt::format("{:#x} {}", address,
+                    device ? "is device memory, not host memory"
+                           : "is host memory that comes neither from cudaHostAlloc nor from cudaHostRegister")));
+}
+
+void Session::op_over_stack(Reader& in, Writer&) {
+    const auto bytes = in.get<std::uint64_t>();
+    in.expect_end();
+    journal_.add(make_finding(rules::copy_out_of_bounds,
+                              fmt::format("copies {} to a local variable of the host's, which is smaller: the copy "
+                                          "overwrites the function's other variables",
+                                          bytes_text(bytes))));
+}
+
 void Session::op_look_at_launch(Reader& in, Writer&) {
     const auto request = in.get<std::uint32_t>();
     in.expect_end();
@@ -192,6 +242,18 @@ void Session::op_host_fault(Reader& in, Writer&) {
             rules::out_of_bounds, fmt::format("host code {} past the end of {{memory}}", writes ? "writes" : "reads"));
         past.memory = before->place;
         journal_.add(std::move(past));
+        return;
+    }
+    // The C library keeps an object's size before it.
+    constexpr DevicePtr size_bytes = 8;
+    if (const auto behind = memory || writes ? std::nullopt : find_memory(address + size_bytes);
+        behind && behind->base == address + size_bytes && !behind->place.variable) {
+        Diagnostic given = make_finding(
+            rules::host_dereference,
+            fmt::format("host code reads 8 bytes before {{memory}}, as free() and delete do, but {} frees it",
+                        free_function(behind->place.kind)));
+        given.memory = behind->place;
+        journal_.add(std::move(given));
         return;
     }
     const bool freed = memory && memory->freed;

@@ -187,14 +187,14 @@ void Session::op_occupancy(Reader& in, Writer& out) {
 }
 
 void Session::op_create_stream(Reader& in, Writer& out) {
-    const bool blocking = in.get_bool();
+    const bool blocking = in.get_bool(), owned = in.get_bool();
     in.expect_end();
     if (streams_.size() >= max_streams) throw DeviceError(error::memory_allocation, "too many streams");
     const StreamId stream = next_stream_;
     if (!order_.add_stream(stream, blocking))
         throw DeviceError(error::memory_allocation, "too many streams were destroyed while they still had work");
     ++next_stream_;
-    streams_.insert(stream);
+    streams_.emplace(stream, owned ? current_code_ : 0);
     device_.create_stream(stream, blocking);
     if (ordering_) analysis_->set_exact_accesses(true);
     out.put(stream);
@@ -244,7 +244,7 @@ void Session::op_create_event(Reader& in, Writer& out) {
     in.expect_end();
     if (events_.size() >= max_events) throw DeviceError(error::memory_allocation, "too many events");
     const EventId event = next_event_++;
-    events_[event] = {timing};
+    events_[event] = {timing, false, current_code_};
     out.put(event);
 }
 

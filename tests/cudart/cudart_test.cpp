@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -258,12 +259,19 @@ TEST_CASE("the device names the lines of host code's mistakes") {
         {"looked", "looked", {"launch/configuration"}},
         {"result", "result", {"launch/configuration"}},
         {"dereference", "dereference", {"launch/host-dereference"}},
+        {"freed by host", "freed_by_host", {"launch/host-dereference"}},
+        {"variable to", "variable_to", {"memcheck/variable-address"}},
+        {"variable from", "variable_from", {"memcheck/variable-address"}},
+        {"variable default", "variable_default", {"memcheck/variable-address"}},
+        {"variable set", "variable_set", {"memcheck/variable-address"}},
+        {"over stack", "over_stack", {"memcheck/copy-out-of-bounds"}},
+        {"unmapped", "unmapped", {"memcheck/unmapped-host"}},
     }));
     const std::string program = GENERATE(WG_MISTAKES_PLAIN, WG_MISTAKES_OPTIMIZED);
     CAPTURE(check, program);
     const Result result = run_on_virtual_gpu(program, check);
     // The findings do not change how the program continues or ends.
-    if (std::string(check) == "dereference")
+    if (expected.front() == "launch/host-dereference")
         CHECK(result.status == 1000 + SIGSEGV);
     else
         CHECK((result.output == "ok\n" && result.status == 0));
@@ -295,6 +303,28 @@ TEST_CASE("memory that a program leaves behind is told when it ends well") {
         CAPTURE(check);
         CHECK(run_on_virtual_gpu(program, check).taken.at("diagnostics").empty());
     }
+}
+
+TEST_CASE("streams and events that a program leaves behind are told, one for each line that creates") {
+    const std::string program = GENERATE(WG_MISTAKES_PLAIN, WG_MISTAKES_OPTIMIZED);
+    const Result result = run_on_virtual_gpu(program, "handles");
+    CHECK((result.output == "ok\n" && result.status == 0));
+    std::map<int, std::pair<std::string, int>> found;
+    for (const auto& one : result.taken.at("diagnostics")) {
+        CHECK(one.at("rule") == "memcheck/leaked-handle");
+        found[line_of(program, one.at("place"))] = {one.at("message"), one.at("count")};
+    }
+    CHECK(found == std::map<int, std::pair<std::string, int>>{
+                       {line_with("handles", "two streams"), {"the stream is never destroyed", 2}},
+                       {line_with("handles", "an event"), {"the event is never destroyed", 1}}});
+}
+
+TEST_CASE("a pointer to device memory that host code frees is named with its allocation") {
+    const Result result = run_on_virtual_gpu(WG_MISTAKES_PLAIN, "freed by host");
+    const auto& found = result.taken.at("diagnostics").at(0);
+    CHECK(found.at("message") ==
+          "host code reads 8 bytes before {memory}, as free() and delete do, but cudaFree frees it");
+    CHECK(line_of(WG_MISTAKES_PLAIN, found.at("memory").at("allocated")) == line_with("allocate", "allocation"));
 }
 
 TEST_CASE("files that were compiled separately are linked") {

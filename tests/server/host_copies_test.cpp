@@ -133,7 +133,7 @@ TEST_CASE_METHOD(HostCopies, "page-locked memory is the faster one, and each cop
 TEST_CASE_METHOD(HostCopies, "a kernel goes with its module, and a reset takes all handles along") {
     const DevicePtr address = allocate(4);
     const FunctionId store = kernel("store_to");
-    const auto stream = call(Op::create_stream, Writer().put(std::uint8_t{1})).first<StreamId>();
+    const auto stream = call(Op::create_stream, Writer().put(std::uint8_t{1}).put(std::uint8_t{1})).first<StreamId>();
     const auto event = call(Op::create_event, Writer().put(std::uint8_t{1})).first<EventId>();
     SECTION("unloaded") {
         CHECK(call(Op::unload_module, Writer().put(ModuleId{1})).status == 0);
@@ -152,7 +152,8 @@ TEST_CASE_METHOD(HostCopies, "a kernel goes with its module, and a reset takes a
         CHECK(call(Op::find_symbol, Writer().put(ModuleId{1}).put_string("factor")).status ==
               error::invalid_resource_handle);
         CHECK(call(Op::free_memory, Writer().put(address)).status == error::invalid_value);
-        CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1})).first<StreamId>() == stream + 1);
+        CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1}).put(std::uint8_t{1})).first<StreamId>() ==
+              stream + 1);
     }
 }
 
@@ -207,7 +208,8 @@ TEST_CASE_METHOD(HostCopies, "kernels of several streams share the device by the
     const FunctionId store = kernel("store_to");
     device.block_ns = 1e6;
     const auto launch_in_new_stream = [&](std::uint32_t blocks) {
-        const auto stream = call(Op::create_stream, Writer().put(std::uint8_t{0})).first<StreamId>();
+        const auto stream =
+            call(Op::create_stream, Writer().put(std::uint8_t{0}).put(std::uint8_t{1})).first<StreamId>();
         Writer request;
         request.put(store).put(blocks).put(1u).put(1u).put(256u).put(1u).put(1u);
         request.put(std::uint64_t{0}).put(stream).put(std::uint8_t{0}).put(address);

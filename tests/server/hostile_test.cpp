@@ -207,7 +207,7 @@ TEST_CASE_METHOD(HostileFixture, "modules are bounded, and unloading makes room"
 TEST_CASE_METHOD(HostileFixture, "streams and events are bounded") {
     int status = 0;
     for (int i = 0; i < 5000 && status == 0; ++i)
-        status = call(Op::create_stream, Writer().put(std::uint8_t{1})).status;
+        status = call(Op::create_stream, Writer().put(std::uint8_t{1}).put(std::uint8_t{1})).status;
     CHECK(status == error::memory_allocation);
 }
 

@@ -102,7 +102,8 @@ TEST_CASE_METHOD(ServerFixture, "a launch that shares the device is as long as i
     const FunctionId vecadd = kernel("_Z6vecaddPKfS0_Pfi");
     device.needs_all_of_dram = true;
     for (int i = 0; i < 2; ++i) {
-        const auto stream = call(Op::create_stream, Writer().put(std::uint8_t{0})).first<StreamId>();
+        const auto stream =
+            call(Op::create_stream, Writer().put(std::uint8_t{0}).put(std::uint8_t{1})).first<StreamId>();
         Writer request;
         request.put(vecadd).put(100u).put(1u).put(1u).put(32u).put(1u).put(1u);
         request.put(std::uint64_t{0}).put(stream).put(std::uint8_t{0});

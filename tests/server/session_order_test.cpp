@@ -21,7 +21,9 @@ class OrderFixture : public ServerFixture {
     StreamId one = stream(), two = stream();
 
     void at(std::uint64_t place) { code = place; }
-    StreamId stream() { return call(Op::create_stream, Writer().put(std::uint8_t{0})).first<StreamId>(); }
+    StreamId stream() {
+        return call(Op::create_stream, Writer().put(std::uint8_t{0}).put(std::uint8_t{1})).first<StreamId>();
+    }
     DevicePtr allocate_host(std::uint64_t bytes, const char* origin) {
         return call(Op::allocate_host, Writer().put(bytes).put(std::uint64_t{0}).put_string(origin)).first<DevicePtr>();
     }
@@ -120,7 +122,7 @@ TEST_CASE("accesses are exact once there are two streams, or memory that host co
     CHECK(allocate("cudaMallocManaged"));
     session.call(Op::reset);
     CHECK_FALSE(session.device.exact_accesses);
-    session.call(Op::create_stream, Writer().put(std::uint8_t{0}));
+    session.call(Op::create_stream, Writer().put(std::uint8_t{0}).put(std::uint8_t{1}));
     CHECK(session.device.exact_accesses);
 }
 

@@ -21,7 +21,7 @@ std::map<Op, Writer> requests(ServerFixture& client) {
     const FunctionId function = client.kernel("store_to");
     const ModuleId module = 1;
     const DevicePtr address = client.allocate(64);
-    const auto stream = client.call(Op::create_stream, Writer().put(yes)).first<StreamId>();
+    const auto stream = client.call(Op::create_stream, Writer().put(yes).put(yes)).first<StreamId>();
     const auto event = client.call(Op::create_event, Writer().put(yes)).first<EventId>();
     Writer image, copy, fill;
     wire::put(image, ImageDescriptor{});
@@ -49,7 +49,7 @@ std::map<Op, Writer> requests(ServerFixture& client) {
             {Op::create_image, image},
             {Op::destroy_image, Writer().put(ImageId{1})},
             {Op::occupancy, Writer().put(function).put(32u).put(bytes)},
-            {Op::create_stream, Writer().put(yes)},
+            {Op::create_stream, Writer().put(yes).put(yes)},
             {Op::destroy_stream, Writer().put(stream)},
             {Op::synchronize_stream, Writer().put(stream)},
             {Op::query_stream, Writer().put(stream)},
@@ -67,6 +67,9 @@ std::map<Op, Writer> requests(ServerFixture& client) {
             {Op::refused_free, Writer().put(address)},
             {Op::refused_copy, Writer().put(address).put(bytes).put(bytes).put(yes)},
             {Op::wrong_direction, Writer().put(yes).put(yes).put(yes)},
+            {Op::variable_address, Writer().put(address).put(yes).put(yes)},
+            {Op::unmapped_host, Writer().put(address)},
+            {Op::over_stack, Writer().put(bytes)},
             {Op::look_at_launch, Writer().put(1u)},
             {Op::host_fault, Writer().put(address).put(yes)},
             {Op::running_writes, {}},

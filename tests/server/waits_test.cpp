@@ -40,7 +40,7 @@ class WaitsFixture : public ServerFixture {
         return status == 0;
     }
     StreamId stream(bool blocking = true) {
-        return call(Op::create_stream, Writer().put(std::uint8_t{blocking})).first<StreamId>();
+        return call(Op::create_stream, Writer().put(std::uint8_t{blocking}).put(std::uint8_t{1})).first<StreamId>();
     }
     EventId event(bool timing = true) {
         return call(Op::create_event, Writer().put(std::uint8_t{timing})).first<EventId>();
@@ -157,15 +157,16 @@ TEST_CASE_METHOD(WaitsFixture, "there may be as many streams as no program needs
     std::vector<StreamId> made;
     int status = 0;
     for (;;) {
-        const auto reply = call(Op::create_stream, Writer().put(std::uint8_t{1}));
+        const auto reply = call(Op::create_stream, Writer().put(std::uint8_t{1}).put(std::uint8_t{1}));
         if ((status = reply.status) != 0) break;
         made.push_back(reply.first<StreamId>());
     }
     CHECK(status == error::memory_allocation);
     CHECK(made.size() == 1023);  // the default stream is one as well
     CHECK(call(Op::destroy_stream, Writer().put(made[5])).status == 0);
-    CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1})).status == 0);
-    CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1})).status == error::memory_allocation);
+    CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1}).put(std::uint8_t{1})).status == 0);
+    CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1}).put(std::uint8_t{1})).status ==
+          error::memory_allocation);
 }
 
 TEST_CASE_METHOD(WaitsFixture, "rows are copied within the device from pitch to pitch") {

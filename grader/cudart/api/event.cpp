@@ -1,18 +1,22 @@
 // Events and streams: the functions that do not depend on the meaning of stream 0.
+#include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"
 
 using namespace warpgrade::cudart;
 
 cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t* stream) {
+    const CallSite site;
     return device_api([&](Connection&) { return create_stream(stream, cudaStreamDefault, least_priority); });
 }
 
 cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection&) { return create_stream(stream, flags, least_priority); });
 }
 
 cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+    const CallSite site;
     return device_api([&](Connection&) { return create_stream(stream, flags, priority); });
 }
 
@@ -29,10 +33,12 @@ cudaError_t CUDARTAPI cudaDeviceGetStreamPriorityRange(int* least, int* greatest
 }
 
 cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t* event) {
+    const CallSite site;
     return device_api([&](Connection&) { return create_event(event, cudaEventDefault); });
 }
 
 cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection&) { return create_event(event, flags); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/connection.hpp"
@@ -33,13 +34,41 @@ std::uint64_t place_of_user(const ucontext_t& context) {
     return 0;
 }
 
+struct Caller {
+    std::uint64_t fault, code = 0;
+    bool reached = false;
+};
+
+_Unwind_Reason_Code find_caller(_Unwind_Context* frame, void* argument) {
+    auto& caller = *static_cast<Caller*>(argument);
+    const std::uint64_t here = _Unwind_GetIP(frame);
+    if (caller.reached) caller.code = code_of(here);
+    caller.reached |= here == caller.fault;
+    return caller.code != 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+// The same for the program's end, where it may take longer and be exact. In a program that is linked statically, free()
+// is part of the program.
+std::uint64_t place_of_fault(const ucontext_t& context) {
+    Caller caller{static_cast<std::uint64_t>(context.uc_mcontext.gregs[program_counter])};
+    const std::uint64_t place = place_of(context);
+    const bool in_free =
+        _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(caller.fault)) == reinterpret_cast<void*>(&::free);
+    if (place != 0 && !in_free) return place;
+    _Unwind_Backtrace(find_caller, &caller);
+    return caller.code;
+}
+
 }  // namespace
 }  // namespace warpgrade::cudart
 
 extern "C" void warpgrade_tell_host_fault(const void* address, const void* context) {
     using namespace warpgrade::cudart;
     const auto& user = *static_cast<const ucontext_t*>(context);
-    Connection::get().tell_host_fault(reinterpret_cast<std::uintptr_t>(address), writes(user), place_of(user));
+    // With any other address, the stack itself may be what is wrong.
+    const bool has_stack = Connection::get().is_device_address(address);
+    Connection::get().tell_host_fault(reinterpret_cast<std::uintptr_t>(address), writes(user),
+                                      has_stack ? place_of_fault(user) : place_of(user));
 }
 
 extern "C" bool warpgrade_open_page(const siginfo_t* info, const void* context) {

@@ -22,8 +22,10 @@ Handles& handles() {
 // The calling thread's own default stream, created on first use.
 thread_local std::uint32_t own_stream = 0, own_generation = 0;
 
-cudaError_t create_server_stream(bool blocking, std::uint32_t& id) {
-    return Connection::get().call_for(Op::create_stream, Writer().put(std::uint8_t{blocking}), id);
+// `owned`: the program has to destroy it.
+cudaError_t create_server_stream(bool blocking, bool owned, std::uint32_t& id) {
+    return Connection::get().call_for(Op::create_stream, Writer().put(std::uint8_t{blocking}).put(std::uint8_t{owned}),
+                                      id);
 }
 
 }  // namespace
@@ -33,7 +35,8 @@ cudaError_t resolve(cudaStream_t stream, DefaultStream default_kind, std::uint32
     if (stream == cudaStreamLegacy) return id = 0, cudaSuccess;
     if (stream == cudaStreamPerThread) {
         if (own_generation != handles().generation) {
-            if (const cudaError_t status = create_server_stream(true, own_stream); status != cudaSuccess) return status;
+            if (const cudaError_t status = create_server_stream(true, false, own_stream); status != cudaSuccess)
+                return status;
             own_generation = handles().generation;
         }
         return id = own_stream, cudaSuccess;
@@ -54,7 +57,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
     auto object = std::make_unique<CUstream_st>();
     object->flags = flags;
     object->priority = std::clamp(priority, greatest_priority, least_priority);
-    const cudaError_t status = create_server_stream((flags & cudaStreamNonBlocking) == 0, object->id);
+    const cudaError_t status = create_server_stream((flags & cudaStreamNonBlocking) == 0, true, object->id);
     if (status != cudaSuccess) return status;
     stream_attributes(object->id).priority = object->priority;
     *stream = object.get();

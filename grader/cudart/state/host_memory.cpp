@@ -179,8 +179,15 @@ cudaError_t CUDARTAPI cudaHostUnregister(void* pointer) {
 }
 
 cudaError_t CUDARTAPI cudaHostGetDevicePointer(void** device, void* host, unsigned int flags) {
-    return device_api([&](Connection&) {
-        if (device == nullptr || flags != 0 || !is_pinned(host)) return cudaErrorInvalidValue;
+    const CallSite site;
+    return device_api([&](Connection& connection) {
+        if (device == nullptr || flags != 0) return cudaErrorInvalidValue;
+        if (!is_pinned(host)) {
+            // Managed memory has a device address, but this function does not give it.
+            if (host != nullptr && !is_managed(host))
+                connection.call(Op::unmapped_host, Writer().put(std::uint64_t{address_of(host)}));
+            return cudaErrorInvalidValue;
+        }
         *device = host;
         return cudaSuccess;
     });

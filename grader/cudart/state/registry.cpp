@@ -62,8 +62,8 @@ void Registry::add_kernel(Module* module, const void* stub, const char* name) {
     kernels_[stub] = std::move(kernel);
 }
 
-void Registry::add_variable(Module* module, const void* shadow, const char* name) {
-    variables_[shadow] = {module, name, 0, 0};
+void Registry::add_variable(Module* module, const void* shadow, const char* name, std::size_t bytes, bool constant) {
+    variables_[shadow] = {module, name, 0, 0, bytes, constant};
 }
 
 void Registry::add_managed_variable(Module* module, void** pointer, const char* name) {
@@ -77,8 +77,12 @@ cudaError_t Registry::map_managed_variables(const Module& module) {
             map_managed_variable(module.id, variable.name.c_str(), variable.pointer, variable.bytes);
         if (status != cudaSuccess) return status;
         // API functions identify the variable by this address.
-        variables_[*variable.pointer] = {variable.module, variable.name,
-                                         reinterpret_cast<std::uintptr_t>(*variable.pointer), variable.bytes};
+        variables_[*variable.pointer] = {variable.module,
+                                         variable.name,
+                                         reinterpret_cast<std::uintptr_t>(*variable.pointer),
+                                         variable.bytes,
+                                         0,
+                                         false};
     }
     return cudaSuccess;
 }
@@ -157,6 +161,13 @@ cudaError_t Registry::find_variable(const void* shadow, Variable*& result) {
     return cudaSuccess;
 }
 
+const void* Registry::shadow_at(const void* pointer) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    for (const auto& [shadow, variable] : variables_)
+        if (address - reinterpret_cast<std::uintptr_t>(shadow) < variable.shadow_bytes) return shadow;
+    return nullptr;
+}
+
 void Registry::forget() {
     for (auto& [key, module] : modules_) module->loaded = false;
     for (auto& [stub, kernel] : kernels_) kernel->resolved = false, kernel->dynamic_shared_bytes = 0;
@@ -193,9 +204,10 @@ void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* 
     Registry::get().add_kernel(reinterpret_cast<Module*>(handle), stub, name);
 }
 
-void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t, int, int) {
+void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t bytes, int constant,
+                       int) {
     const std::lock_guard lock(Connection::get().mutex());
-    Registry::get().add_variable(reinterpret_cast<Module*>(handle), shadow, name);
+    Registry::get().add_variable(reinterpret_cast<Module*>(handle), shadow, name, bytes, constant != 0);
 }
 
 void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int, std::size_t, int, int) {

@@ -34,6 +34,8 @@ struct Variable {
     Module* module = nullptr;
     std::string name;
     std::uint64_t address = 0, bytes = 0;  // once resolved
+    std::size_t shadow_bytes = 0;          // of what stands for it in host code; 0 for a __managed__ variable
+    bool constant = false;
 };
 
 // A __managed__ variable. The program accesses it through a pointer, which is set when its module is loaded.
@@ -50,7 +52,7 @@ class Registry {
 
     Module* add_module(const void* wrapper);
     void add_kernel(Module* module, const void* stub, const char* name);
-    void add_variable(Module* module, const void* shadow, const char* name);
+    void add_variable(Module* module, const void* shadow, const char* name, std::size_t bytes, bool constant);
     void add_managed_variable(Module* module, void** pointer, const char* name);
     void remove_module(Module* module);
 
@@ -60,6 +62,8 @@ class Registry {
     Kernel* find_registered_kernel(const void* handle);
     // The variable of a host shadow, with its address. cudaErrorInvalidSymbol for anything else.
     cudaError_t find_variable(const void* shadow, Variable*& variable);
+    // The shadow that holds this address of host memory; null if none does. Slow.
+    [[nodiscard]] const void* shadow_at(const void* pointer) const;
 
     cudaError_t load(Module& module);
 

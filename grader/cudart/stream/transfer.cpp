@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "cudart/client/stack.hpp"
 #include "cudart/state/host_memory.hpp"
+#include "cudart/state/registry.hpp"
 #include "cudart/stream/capture.hpp"
 
 namespace warpgrade::cudart {
@@ -32,10 +34,24 @@ bool is_plain_host(const void* pointer) {
     return !Connection::get().is_device_address(pointer) && find_host_range(pointer) == nullptr;
 }
 
+// Reports a pointer that is the host's name of a device variable. Returns false if it is none.
+bool tell_variable(const void* pointer, bool destination) {
+    Variable* variable = nullptr;
+    const void* shadow = is_plain_host(pointer) ? Registry::get().shadow_at(pointer) : nullptr;
+    if (shadow == nullptr || Registry::get().find_variable(shadow, variable) != cudaSuccess) return false;
+    Writer request;
+    request.put(variable->address).put(std::uint8_t{destination}).put(std::uint8_t{variable->constant});
+    Connection::get().call(Op::variable_address, request);
+    return true;
+}
+
 // Reports a `kind` that does not fit the two sides. The copy itself fails only if host memory is on a device side; a
 // host side may be device memory, since addresses are unique.
 void check_direction(const void* destination, const void* source, cudaMemcpyKind kind) {
-    if (kind == cudaMemcpyDefault) return;
+    if (kind == cudaMemcpyDefault) {
+        tell_variable(destination, true);
+        return;
+    }
     Connection& connection = Connection::get();
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -43,6 +59,8 @@ void check_direction(const void* destination, const void* source, cudaMemcpyKind
         return device ? !is_plain_host(pointer) : !connection.is_device_address(pointer);
     };
     if (fits(destination, to_device) && fits(source, from_device)) return;
+    // The host's side may be the shadow of a constant, which has its value.
+    if ((to_device && tell_variable(destination, true)) || (from_device && tell_variable(source, false))) return;
     Writer request;
     request.put(static_cast<std::uint8_t>(kind));
     for (const void* pointer : {destination, source})
@@ -103,6 +121,8 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
         return connection.write(rows_of(destination, destination_pitch, shape), transfer, {host_source, source.pitch});
     }
     if (from_device) {
+        if (shape.height == 1 && overwrites_return(destination, shape.width))
+            connection.call(Op::over_stack, Writer().put(std::uint64_t{shape.width}));
         set_host_side(transfer, {destination, destination_pitch}, shape);
         return connection.read(rows_of(source.data, source.pitch, shape), transfer,
                                {host_destination, destination_pitch});
@@ -128,6 +148,7 @@ cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, s
             std::memset(static_cast<std::byte*>(destination) + row * pitch, value, shape.width);
         return cudaSuccess;
     }
+    if (tell_variable(destination, true)) return cudaErrorInvalidValue;
     Writer request;
     rows_of(destination, pitch, shape).put(request);
     request.put(static_cast<std::uint8_t>(value));

@@ -103,7 +103,10 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
             std::string(mine) + " an element of {memory} that another block changes by an atomic of block scope";
     else
         d->message = std::string(mine) + " an element of {memory} that another thread " +
-                     (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";
+                     (!other.wrote                  ? "reads"
+                      : mark::is_atomic(other.mark) ? "changes"
+                                                    : "writes") +
+                     ", with " + between + " between the two";
     d->related.push_back({other.wrote ? "written by" : "read by",
                           theirs ? e.launch->source_place(*theirs) : device::SourcePlace{}, thread});
 }

@@ -123,6 +123,7 @@ void LoadedModule::place_variables() {
         a.defined.reset();
         a.variable = readable_name(v.name);
         a.read_only = v.space == Space::Const;
+        a.never_set = a.read_only && v.initial.empty() && v.relocations.empty();
         variables_.push_back(&a);
         symbols_[v.name] = {v.space, a.base, v.bytes};
         if (!v.initial.empty()) std::memcpy(a.host, v.initial.data(), std::min<std::size_t>(v.initial.size(), a.bytes));

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "vgpu/checks/constants.hpp"
 #include "vgpu/checks/launch_use.hpp"
 #include "vgpu/checks/watch.hpp"
 #include "vgpu/text/words.hpp"
@@ -287,6 +288,8 @@ LaunchResult Grid::run() {
     result_.diagnostics = Findings::merge(found);
     tidy(result_.diagnostics);
     note_wholly_unwritten(result_.diagnostics, memory_);
+    if (launch_.limits.checks.init)
+        std::ranges::move(find_unset_constants(launch_, executors_), std::back_inserter(result_.diagnostics));
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
     return std::move(result_);

@@ -134,12 +134,15 @@ void GlobalMemory::release(Allocation& allocation, std::uint64_t code) {
 }
 
 void GlobalMemory::define(std::uint64_t address, std::uint64_t size) {
-    const Allocation* a = find(address);
-    if (a && a->defined) a->defined->define(address - a->base, size);
+    Allocation* a = find(address);
+    if (!a) return;
+    a->never_set = false;
+    if (a->defined) a->defined->define(address - a->base, size);
 }
 
 void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size, std::uint64_t code) {
     Allocation *target = find(to), *source = find(from);
+    if (target) target->never_set = false;
     if (!target || !source || !target->defined) return;
     const bool complete = !source->defined || source->defined->all(from - source->base, size);
     target->defined->copy(to - target->base, source->defined.get(), from - source->base, size);

@@ -44,6 +44,7 @@ struct Allocation {
     std::uint64_t code = 0;  // the call in the program that allocated it (device::SourcePlace)
     std::string variable;    // readable name of a module variable
     bool read_only = false;  // a __constant__ variable
+    bool never_set = false;  // one without an initial value that the host has not written
     bool is_variable = false;
     std::unique_ptr<DefinedBytes> defined;  // its written bytes; nullptr if all are defined or no check asks
     // Where undefined bytes that the host copied here come from, by the first offset of each copy.

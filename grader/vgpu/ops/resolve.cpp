@@ -252,6 +252,11 @@ void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, O
         const Allocation* found = memory.find(a);
         return !found || !found->holds(a, bytes);
     });
+    // A misaligned lane inside its memory shows that the beginning is wrong and not the number of threads.
+    const auto is_misaligned = [&](std::uint64_t a) { return a % bytes != 0; };
+    const std::uint32_t inside = lanes ? lanes_with(is_misaligned) & ~lanes : 0;
+    const bool misaligned = inside != 0;
+    if (misaligned) lanes = inside;
     int code = error::illegal_address;
     device::Diagnostic d;
     const auto first = [&] {
@@ -259,9 +264,9 @@ void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, O
                             x,     x.address[std::countr_zero(lanes)],
                             bytes, fmt::format("{} {}", verbs[static_cast<int>(op)], counted(bytes, "byte"))};
     };
-    if (lanes) {
+    if (lanes && !misaligned) {
         diagnose_outside(first(), space, d);
-    } else if ((lanes = lanes_with([&](std::uint64_t a) { return a % bytes != 0; }))) {
+    } else if (misaligned || (lanes = lanes_with(is_misaligned))) {
         code = error::misaligned_address;
         diagnose_misaligned(first(), space, d);
     } else {

@@ -181,7 +181,14 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sources, lookup: Lookup) 
     found = list(diagnostics)
     asked = codes(found)
     frames = lookup(asked) if asked else {}
-    return [_located(one, sources, frames) for one in found]
+    return [one for one in (_located(one, sources, frames) for one in found) if _is_certain(one, sources)]
+
+
+def _is_certain(one: Diagnostic, sources: Sources) -> bool:
+    """Tell whether the source bears out what the device cannot tell alone: a constant of 0 may be meant."""
+    if one.rule != "initcheck/constant" or one.memory is None:
+        return True
+    return sources.declares_without_value(one.place.file, one.memory.name)
 
 
 def codes(diagnostics: Iterable[Diagnostic]) -> list[int]:

@@ -24,6 +24,7 @@ _LINE_WIDTH = 200
 _CALL_LINES = 3  # over which a call may go
 _MAX_CALL_LENGTH = 400
 _ALLOCATIONS = re.compile(r"\bcuda(?:Malloc\w*|HostAlloc)\s*(?:<[^<>]*>)?\s*\(\s*")
+_CONSTANTS = re.compile(r"\b__constant__\b[^;]{0,400};")
 _END_OF_STATEMENT = re.compile(r"[;{}]")
 _CASTS = re.compile(r"(?:\(\s*void\s*\*\s*\*\s*\)|reinterpret_cast\s*<\s*void\s*\*\s*\*\s*>)\s*\(?\s*")
 _POINTER = re.compile(r"&\s*\(?\s*((?:this->)?\*?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w*\])*)")
@@ -89,6 +90,20 @@ class Sources:
             at = cast.end()
         pointer = _POINTER.match(text, at)
         return pointer[1] if pointer else ""
+
+    def declares_without_value(self, name: str, constant: str) -> bool:
+        """Tell whether an own file declares this __constant__ variable without an initial value.
+
+        PTX does not tell `= 0` from none.
+        """
+        text = "\n".join(self._all(name)) if name and not name.startswith("<") else ""
+        word = re.escape(constant.rpartition("::")[2])
+        declared = [
+            after["next"]
+            for statement in _CONSTANTS.finditer(text)
+            for after in re.finditer(rf"\b{word}\b\s*(?:\[[^\]]*\]\s*)*(?P<next>[=({{,;])", statement[0])
+        ]
+        return bool(declared) and all(after in ",;" for after in declared)
 
     def kernels(self, name: str) -> Kernels:
         """Return the functions of an own file that run on the device; `name` is one that own_name gave."""

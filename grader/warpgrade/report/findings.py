@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading.result import Result
-from warpgrade.report import failures, hidden
+from warpgrade.report import failures, hidden, stores
 
 _SAME_CAUSE = 3
 # As grader/vgpu/ops/resolve.cpp words it.
@@ -26,10 +26,13 @@ _NO_BLOCKS = re.compile(r"the grid has 0 blocks")
 _COPY_TO_ADDRESS = re.compile(r"\bcudaMemcpy(?:Async)?\(\s*&\s*\w+\s*,")
 _ALL_WRITE = re.compile(r" that other threads write at the same time")
 _ONE_WRITER = "Let one thread alone change an element: does each thread have elements of its own?"
+_OVER_STACK = re.compile(r" to a local variable of the host's, ")
+_AS_FREE_DOES = ", as free() and delete do, but "  # grader/server/session_diagnose.cpp words it
 _LOOP_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;[^)]*\)")
 # With an index that may have an index itself, as in counts[data[i]]++.
 _CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
-_FAR = re.compile(r" \S+ bytes? past the end of ")
+# "reads 4 bytes, 8 bytes past the end of": at least one whole element lies between.
+_FAR = re.compile(r" (?P<size>\d[\d,]*) bytes?, (?P<past>\d[\d,]*) bytes? past the end of ")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Finding:
 
 def program_findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
-    return _by_cause(_once_a_pair(diagnosis.merge(diagnostics)), {})
+    return _by_cause(diagnosis.merge(diagnostics), {})
 
 
 def result_findings(result: Result, *, show_hidden: bool = False) -> list[Finding]:
@@ -73,7 +76,7 @@ def result_findings(result: Result, *, show_hidden: bool = False) -> list[Findin
         if name not in names:
             names.append(name)
     lost = {test.name for test in shown.tests if test.points < test.max_points}
-    rows = _once_a_pair(diagnosis.merge(one for _, one in found))
+    rows = diagnosis.merge(one for _, one in found)
     return [
         replace(one, settled=one.diagnostic.severity == "advice" and not lost.intersection(one.tests))
         for one in _by_cause(rows, tests)
@@ -113,20 +116,37 @@ class _Group:
             self.members.append(one)
         return same
 
-    def finding(self, tests: Mapping[object, list[str]]) -> Finding:
+    def finding(self, tests: Mapping[object, list[str]], read: set[object]) -> Finding:
         # Whoever needs the barrier of the block speaks for all: one of the warp would not do.
         members = sorted(self.members, key=lambda one: one.rule == diagnosis.RACE_OF_WARP)
         names = dict.fromkeys(name for one in self.members for name in tests.get(_parties(one), []))
-        advice = _barrier(members, self.gaps) or _by_message(members[0])
+        advice = _barrier(members, self.gaps)
+        if all(stores.only_store(one, read) for one in members) and not _of_one_thread_each(members[0]):
+            advice = stores.what_to_do(members, advice)
+        advice = advice or _by_message(members[0])
         return Finding(members[0], tuple(names), tuple(members[1:]), advice)
 
 
 def _by_cause(diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str]]) -> list[Finding]:
     groups: list[_Group] = []
-    for one in diagnostics:
+    rows = list(diagnostics)
+    for one in _once_a_pair(rows):
         if not any(group.take(one) for group in groups):
             groups.append(_Group([one], one.barrier.between if one.barrier else []))
-    return [group.finding(tests) for group in groups]
+    read = stores.read_memories(rows)
+    unset = {one.kernel: _memory(one) for one in rows if one.rule == "initcheck/constant"}
+    return [_about_constant(group.finding(tests, read), unset) for group in groups]
+
+
+def _about_constant(finding: Finding, unset: Mapping[str, str]) -> Finding:
+    """Name the constant that is 0 for want of a copy where a loop may not end for it."""
+    name = unset.get(finding.diagnostic.kernel)
+    if finding.diagnostic.rule != "launch/runaway" or not name:
+        return finding
+    advice = (
+        f"`{name}` in constant memory is 0: call cudaMemcpyToSymbol before the launch. If the loop does not use it: "
+    )
+    return replace(finding, advice=advice + finding.help[0].lower() + finding.help[1:])
 
 
 def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
@@ -173,17 +193,24 @@ def _by_message(one: Diagnostic) -> str:
             )
         case "racecheck/global" if one.related and _changes_one(one.place.source) and _is_line_alone(one):
             return "Use atomicAdd, or another atomic, where threads of several blocks change the same element."
-        case "racecheck/global" if _first_threads(one) and not _is_line_alone(one):
+        case "racecheck/global" if _of_one_thread_each(one):
             return (
                 "Blocks run in any order. If one block was to do all of it: is the launch kernel<<<blocks, threads>>>, "
                 "the number of blocks first? If not: give each element one writer, use an atomic, or split the work "
                 "into two launches."
             )
+        case "launch/host-dereference" if _AS_FREE_DOES in one.message:
+            return "Does free() or delete get a pointer from CUDA? These know nothing of its memory."
         case "memcheck/host-pointer":
             return (
                 "Pass the kernel a pointer to device memory, from cudaMalloc, and copy the data there; or the pointer "
                 "from cudaMallocManaged, or for mapped memory from cudaHostGetDevicePointer. What malloc, new and "
                 "std::vector give is the host's."
+            )
+        case "memcheck/copy-out-of-bounds" if _OVER_STACK.search(one.message):
+            return (
+                "Is the destination the address of a pointer, as in &x, where it should be the pointer x? If it is an "
+                "array, it is too short: sizes are in bytes, count * sizeof(element)."
             )
         case "memcheck/use-after-free" if one.message.startswith("copies "):
             return "Free the memory only after the last copy that uses it."
@@ -193,6 +220,11 @@ def _by_message(one: Diagnostic) -> str:
 def _is_line_alone(one: Diagnostic) -> bool:
     """Tell whether both parties of a race are the same line."""
     return all(other.place.text == one.place.text for other in one.related)
+
+
+def _of_one_thread_each(one: Diagnostic) -> bool:
+    """Tell whether two blocks of one thread may be a launch the wrong way round."""
+    return one.rule == "racecheck/global" and _first_threads(one) and not _is_line_alone(one)
 
 
 def _first_threads(one: Diagnostic) -> bool:
@@ -215,7 +247,7 @@ def _bounds(one: Diagnostic) -> str:
         )
     if one.thread and not any(one.thread.thread + one.thread.block) and _BEYOND.search(message):
         size = "the launch's third argument" if _OF_BLOCK.search(message) else "the size that was asked for"
-        if _FAR.search(message):
+        if _is_far(message):
             return (
                 "Too many threads are not the reason, for the first of all goes far beyond the end: is the index "
                 f"right, is {size} in bytes, count * sizeof(element), and does the pointer begin where it should? "
@@ -230,13 +262,19 @@ def _bounds(one: Diagnostic) -> str:
             "Compare the index with the size of the shared memory: the launch's third argument gives it in bytes, "
             "elements times sizeof(element)."
         )
-    if _FAR.search(message):
+    if _is_far(message):
         return (
             "The index goes far beyond the end: do threads without an element leave the access out, and does the index "
             "count what the array has, elements, or one for each row, warp or block? And check the size that was asked "
             "for: it is in bytes, count * sizeof(element)."
         )
     return ""
+
+
+def _is_far(message: str) -> bool:
+    far = _FAR.search(message)
+    size, past = (int(far[name].replace(",", "")) for name in ("size", "past")) if far else (1, 0)
+    return past >= size
 
 
 def _memory(one: Diagnostic) -> str:

@@ -1,6 +1,6 @@
 // More than the __constant__ array holds.
 __constant__ float weights[8];
-__global__ void use(float* a) { a[threadIdx.x] = weights[threadIdx.x]; }
+__global__ void use(float* a) { a[threadIdx.x] = weights[threadIdx.x]; }  // may: initcheck/constant
 
 int main() {
     float w[16] = {}, *d_a;

@@ -3,6 +3,7 @@
 
 __global__ void nothing() {}
 __constant__ float table[8];
+__device__ float total;
 
 __attribute__((noinline)) int* allocate() {
     int* pointer = nullptr;
@@ -55,6 +56,54 @@ void accepted_direction() {
     OK(cudaFree(to));
 }
 
+void variable_to() {
+    const float host[8] = {};
+    const cudaError_t status = cudaMemcpy(table + 1, host, 4, cudaMemcpyHostToDevice);  // memcheck/variable-address
+    EXPECT(status == cudaErrorInvalidValue);
+}
+
+void variable_from() {
+    float host = 0;
+    const cudaError_t status = cudaMemcpyAsync(&host, &total, 4, cudaMemcpyDeviceToHost);  // memcheck/variable-address
+    EXPECT(status == cudaErrorInvalidValue);
+}
+
+void variable_default() {
+    const float host[8] = {};
+    const cudaError_t status = cudaMemcpy(table, host, sizeof host, cudaMemcpyDefault);  // memcheck/variable-address
+    EXPECT(status == cudaSuccess);
+}
+
+void variable_set() {
+    const cudaError_t status = cudaMemset(&total, 0, sizeof total);  // memcheck/variable-address
+    EXPECT(status == cudaErrorInvalidValue);
+}
+
+// The copy goes over the frame of its caller, which therefore must not return.
+__attribute__((noinline)) void over_stack() {
+    int *device = allocate(), *to = nullptr;
+    OK(cudaMemset(device, 0, 1024));
+    cudaMemcpy(&to, device, 1024, cudaMemcpyDeviceToHost);  // memcheck/copy-out-of-bounds
+    std::puts("ok");
+    std::fflush(stdout);
+    std::_Exit(0);
+}
+
+void unmapped() {
+    float host = 0;
+    void* device = nullptr;
+    const cudaError_t status = cudaHostGetDevicePointer(&device, &host, 0);  // memcheck/unmapped-host
+    EXPECT(status == cudaErrorInvalidValue);
+}
+
+void handles() {
+    cudaStream_t streams[3];
+    cudaEvent_t event;
+    for (cudaStream_t& stream : streams) OK(cudaStreamCreate(&stream));  // two streams
+    OK(cudaEventCreate(&event));                                         // an event
+    OK(cudaStreamDestroy(streams[0]));
+}
+
 void unchecked() {
     nothing<<<1, 2048>>>();  // launch/configuration launch/unchecked
     OK(cudaDeviceSynchronize());
@@ -97,10 +146,18 @@ void dereference() {
     pointer[2] = 1;  // launch/host-dereference
 }
 
+void freed_by_host() {
+    int* pointer = allocate();
+    std::free(pointer);  // launch/host-dereference
+    std::puts("never");
+}
+
 // Nothing of this is a mistake.
 void clean() {
     std::vector<int> host(256);
+    int local[256];
     int *device = upload(host), *pinned = nullptr, *managed = nullptr;
+    OK(cudaMemcpy(local, device, sizeof local, cudaMemcpyDeviceToHost));
     OK(cudaMallocHost(&pinned, 1024));
     OK(cudaMallocManaged(&managed, 1024));
     for (int* other : {pinned, managed}) {
@@ -118,6 +175,14 @@ void clean() {
     OK(cudaFree(device));
     OK(cudaFreeHost(pinned));
     OK(cudaFree(managed));
+    cudaStream_t stream = nullptr;
+    cudaEvent_t event = nullptr;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaEventCreate(&event));
+    OK(cudaMemsetAsync(device = upload(host), 0, 1024, cudaStreamPerThread));
+    OK(cudaStreamDestroy(stream));
+    OK(cudaEventDestroy(event));
+    OK(cudaFree(device));
     void* pooled = nullptr;
     OK(cudaMallocAsync(&pooled, 64, nullptr));
     OK(cudaFreeAsync(pooled, nullptr));
@@ -128,6 +193,9 @@ int main(int argc, char** argv) {
         {"double free", double_free}, {"bad free", bad_free}, {"beyond", beyond}, {"beyond symbol", beyond_symbol},
         {"direction", direction}, {"accepted direction", accepted_direction}, {"unchecked", unchecked},
         {"replaced", replaced}, {"looked", looked}, {"result", result}, {"leak", leak}, {"reset", reset},
-        {"gives up", gives_up}, {"dereference", dereference}, {"clean", clean},
+        {"gives up", gives_up}, {"dereference", dereference},
+        {"variable to", variable_to}, {"variable from", variable_from}, {"variable default", variable_default},
+        {"variable set", variable_set}, {"over stack", over_stack}, {"unmapped", unmapped}, {"handles", handles}, {"freed by host", freed_by_host},
+        {"clean", clean},
     });
 }

@@ -99,6 +99,27 @@ def test_the_variable_is_that_of_the_one_allocation_of_the_line(line: int, name:
     assert OWN.allocated_variable("my.cu", line) == name
 
 
+CONSTANTS = """\
+__constant__ float mask[4], filter[2][2];
+namespace a { static __constant__ int width; }
+__constant__ int none = 0, one[2] = {};
+__constant__ float three{0};
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("mask", True), ("filter", True), ("a::width", True), ("none", False), ("one", False), ("three", False),
+     ("somewhere_else", False)],
+)  # fmt: skip
+def test_a_constant_that_the_source_sets_to_zero_is_set(name: str, told: bool) -> None:
+    own = sources.submission_sources({"my.cu": CONSTANTS.encode()}, FOLDER, lambda path: False)
+    one = sample(rule="initcheck/constant", place=Place("my.cu", 2), memory=Memory(name, True, 4, Place()), related=[])
+    assert bool(diagnosis.locate([one], own, lambda codes: {})) == told
+    elsewhere = msgspec.structs.replace(one, place=Place("/usr/include/a.h", 2))
+    assert diagnosis.locate([elsewhere], own, lambda codes: {}) == []
+
+
 @pytest.mark.parametrize(
     ("memory", "words"),
     [

@@ -119,6 +119,15 @@ def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too
         ("memcheck/host-pointer", "reads 4 bytes at 0x7f, which is host memory", "", "cudaHostGetDevicePointer"),
         ("memcheck/out-of-bounds", "writes 4 bytes directly past the end of `d_x` (12 bytes)", "", "rule's own"),
         ("memcheck/out-of-bounds", "writes 4 bytes, 116 bytes past the end of `d_x` (12 bytes)", "", "each row, warp"),
+        ("memcheck/out-of-bounds", "reads 16 bytes, 1 byte past the end of `d_x` (12 bytes)", "", "rule's own"),
+        ("memcheck/copy-out-of-bounds", "copies 8 bytes to a local variable of the host's, which …", "", "as in &x"),
+        (
+            "launch/host-dereference",
+            "host code reads 8 bytes before `d_x`, as free() and delete do, but cudaFree frees it",
+            "",
+            "free() or delete",
+        ),
+        ("launch/host-dereference", "host code reads `d_x`, an address in device memory", "", "rule's own"),
     ],
 )
 def test_what_to_do_depends_on_what_was_done(rule: str, message: str, source: str, words: str) -> None:
@@ -187,16 +196,89 @@ def test_a_race_of_threads_that_change_one_element_asks_for_an_atomic(source: st
     assert words in finding.help
 
 
-def test_threads_that_write_different_values_to_one_element_need_one_writer() -> None:
-    place = Place("sum.cu", 3, source="    sums[warp] = value;")
-    race = msgspec.structs.replace(
-        RACE, rule="racecheck/warp", place=place, related=[Related("written by", place, RACE.thread)],
-        message="writes an element of `sums` that other threads write at the same time, with different values",
-        barrier=Barrier([], of_warp=False),
+STORES = "writes an element of `sums` that another thread writes, with no order between the two"
+AT_ONCE = "writes an element of `sums` that other threads write at the same time, with different values"
+SUMS = Memory("sums", variable=True, bytes=64, allocated=Place("sum.cu", 1))
+
+
+def race_of_stores(rule: str, message: str, *lines: tuple[int, str], other: tuple[int, int] = (1, 1)) -> Diagnostic:
+    first, second = (Place("sum.cu", number, source=source) for number, source in (lines[0], lines[-1]))
+    return msgspec.structs.replace(
+        RACE, rule=rule, message=message, place=first, memory=SUMS, help="the rule's own",
+        thread=Thread((0, 0, 0), (0, 0, 0)),
+        related=[Related("written by", second, Thread((other[0], 0, 0), (other[1], 0, 0)))],
+        barrier=None if rule == "racecheck/global" else Barrier([(3, 4)] if len(lines) > 1 else [], of_warp=False),
     )  # fmt: skip
-    (finding,) = as_findings(race)
-    assert finding.help.startswith("Let one thread alone change an element")
-    assert "atomicAdd" not in finding.help
+
+
+@pytest.mark.parametrize(
+    ("rule", "message", "lines", "words"),
+    [
+        ("racecheck/warp", AT_ONCE, ["    sums[lane] = value;"], "Two threads store to the same element"),
+        ("racecheck/global", STORES, ["    out[n * j + i] = value;"], "Two threads store to the same element"),
+        ("racecheck/global", STORES, ["    *out = value;"], "Two threads store to the same element"),
+        ("racecheck/global", STORES, ["    out[i] = a;", "    out[j] = b;"], "Two lines store to the same element"),
+        ("racecheck/shared", STORES, ["    a[t] = x;", "    b[t] = y;"], "Do the two arrays overlap?"),
+        # What it stores comes from the element, an atomic is the other party, or the source is not known.
+        ("racecheck/global", STORES, ["    out[b] = out[b] + 1;"], "the rule's own"),
+        ("racecheck/global", STORES, ["    *out = *out + 1;"], "the rule's own"),
+        ("racecheck/global", STORES, ["    out[counts[b]] += 1;"], "Use atomicAdd"),
+        ("racecheck/global", STORES.replace("thread writes", "thread changes"), ["    out[0] = 0;"], "the rule's own"),
+        ("racecheck/global", STORES, [""], "the rule's own"),
+        ("racecheck/shared", STORES, ["    s[t] = x;", "    s[0] += y;"], "Put __syncthreads() between lines 3 and 4"),
+    ],
+)
+def test_where_threads_only_store_the_index_is_asked_about(
+    rule: str, message: str, lines: list[str], words: str
+) -> None:
+    (finding,) = as_findings(race_of_stores(rule, message, *enumerate(lines, 3)))
+    assert finding.help.startswith(words)
+
+
+def test_stores_to_what_others_read_still_lack_a_barrier() -> None:
+    stores = race_of_stores("racecheck/shared", STORES, (3, "    s[t] = x;"), (4, "    s[0] = y;"))
+    reads = msgspec.structs.replace(
+        stores, message="reads an element of `sums` that another thread writes", place=Place("sum.cu", 9)
+    )
+    assert {finding.help for finding in as_findings(stores, reads)} == {
+        "Put __syncthreads() between lines 3 and 4: all threads of the block must reach it."
+    }
+    (alone,) = as_findings(stores)
+    assert "between lines 3 and 4" in alone.help
+    elsewhere = msgspec.structs.replace(
+        reads, memory=msgspec.structs.replace(SUMS, name="others"), barrier=Barrier([(8, 9)], of_warp=False)
+    )
+    assert any("overlap" in finding.help for finding in as_findings(stores, elsewhere))
+
+
+def test_a_kernel_without_end_may_lack_its_constant() -> None:
+    endless = msgspec.structs.replace(HIDDEN, rule="launch/runaway", kernel="k", help="Check the loop's condition.")
+    constant = msgspec.structs.replace(
+        HIDDEN,
+        rule="initcheck/constant",
+        severity="warning",
+        kernel="k",
+        memory=msgspec.structs.replace(SUMS, name="w"),
+    )
+    first, second = as_findings(endless, constant)
+    assert first.help.startswith("`w` in constant memory is 0: call cudaMemcpyToSymbol before the launch.")
+    assert first.help.endswith("check the loop's condition.")
+    assert second.help == constant.help
+    elsewhere, _ = as_findings(endless, msgspec.structs.replace(constant, kernel="other"))
+    assert elsewhere.help == endless.help
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ((1, 0), "although their threadIdx.x differs"),
+        ((0, 1), "although their blockIdx.x differs"),
+        ((1, 1), "element: does"),
+    ],
+)
+def test_where_threads_differ_in_one_number_it_is_named(other: tuple[int, int], words: str) -> None:
+    (finding,) = as_findings(race_of_stores("racecheck/global", STORES, (3, "    out[j] = x;"), other=other))
+    assert words in finding.help
 
 
 def test_a_race_that_came_out_either_way_is_shown_once() -> None:

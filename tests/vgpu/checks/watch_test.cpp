@@ -1,4 +1,6 @@
 // racecheck and initcheck at memory: which accesses conflict, which are harmless after all, and the messages.
+#include <set>
+
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 
@@ -63,6 +65,22 @@ TEST_CASE("an access that races with a write is not told to race with a read of 
     CHECK(run("setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32; setp.eq.u32 %p3, %t, 64;\n@%p1 st.shared.u32 [first], "
               "5;\n@%p2 ld.shared.u32 %r1, [first];\n@%p3 st.shared.u32 [first], 6;",
               {1}, {96}) == Findings{{shared, 3, 2, 32, 1}, {shared, 4, 2, 64, 1}});
+}
+
+TEST_CASE("a race says whether each party stores or is an atomic") {
+    const auto messages = [](const std::string& other) {
+        std::set<std::string> all;
+        for (const Diagnostic& d : Snippet(own_and_other + "st.shared.u32 [%r5], %t;\n" + other).diagnose({1}, {64}))
+            all.insert(d.message);
+        return all;
+    };
+    const auto race = [](const std::string& mine, const std::string& theirs) {
+        return mine + " an element of {memory} that another thread " + theirs +
+               ", with no __syncthreads() between the two";
+    };
+    CHECK(messages("st.shared.u32 [%r6], %i;") == std::set{race("writes", "writes")});
+    CHECK(messages("atom.shared.add.u32 %r2, [%r6], 1;") ==
+          std::set{race("writes", "changes"), race("changes", "writes")});
 }
 
 TEST_CASE("a race inside a warp is one of its own") {
