@@ -42,7 +42,8 @@ def what_to_do(races: Sequence[Diagnostic], barrier: str) -> str:
     """Say what to look at first; `barrier` says which one would put the stores in an order, if one would."""
     first = races[0]
     if first.place.text == first.related[0].place.text:
-        return f"Two threads store to the same element{_difference(first)}: {_QUESTION}"
+        end = " To add up what they have, use atomicAdd." if first.rule == "racecheck/global" else ""
+        return f"Two threads store to the same element{_difference(first)}: {_QUESTION}{end}"
     if first.rule == "racecheck/global":
         return f"Two lines store to the same element. Do two arrays overlap? If it is one array, {_QUESTION}"
     end = f" Only if one store is to replace the other: {barrier[0].lower()}{barrier[1:]}" if barrier else ""

@@ -233,6 +233,8 @@ def test_where_threads_only_store_the_index_is_asked_about(
 ) -> None:
     (finding,) = as_findings(race_of_stores(rule, message, *enumerate(lines, 3)))
     assert finding.help.startswith(words)
+    told = words.startswith("Two threads") and rule == "racecheck/global"
+    assert ("To add up" in finding.help) == told
 
 
 def test_stores_to_what_others_read_still_lack_a_barrier() -> None:
