@@ -12,7 +12,8 @@ from warpgrade.machine.text import bounded
 
 _LONGEST_LIST: Final = 160  # of parameters, as a hint quotes them
 _VECTOR = re.compile(r"\b(?:u?(?:char|short|int|long|longlong)|float|double)(?P<parts>[1-4])\b")
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"(\w+)")
+_INDICES = re.compile(r"(\w++)(?:[ \t]*\[[^\[\]]*\]){2}")
 WRITES_POINTER = re.compile(r"cuda(?:Malloc(?:Managed|Host|Pitch|Async)?|HostAlloc|HostGetDevicePointer)")
 
 
@@ -153,10 +154,12 @@ def _vector(_: re.Match[str], place: Place) -> str:
 
 def _one_dimension(_: re.Match[str], place: Place) -> str:
     """Name the declaration of an array that has fewer dimensions than the line gives it indices."""
-    name = _WORDS.match(place.quoted, place.column)
+    # The mark stands at the array or, where its elements are whole numbers, in its second index.
+    around = (one for one in _INDICES.finditer(place.quoted) if one.start() <= place.column < one.end())
+    name = next(around, None) or _WORDS.match(place.quoted, place.column)
     if name is None:
         return ""
-    declaration = re.compile(rf"(?P<type>\w+)[ \t]+(?P<name>{name[0]}[ \t]*\[[^\[\]\n]{{0,80}}\])[ \t]*[;=,]")
+    declaration = re.compile(rf"(?P<type>\w+)[ \t]+(?P<name>{name[1]}[ \t]*\[[^\[\]\n]{{0,80}}\])[ \t]*[;=,]")
     above = "\n".join(place.source.split("\n")[: max(place.line - 1, 0)])
     declared = [one for one in declaration.finditer(above) if one["type"] not in ("return", "else")]
     if not declared:

@@ -159,6 +159,9 @@ void draw() { }
          "declare d_a as a pointer, with a *, and put & before it here: cudaMalloc(&d_a, …)"),
         ('expression must have pointer-to-object type but it has type "float"\n      tile[y][x] = 1;\n      ^',
          "tile[32] at line 5 has one dimension"),
+        ('expression must have pointer-to-object type but it has type "int"'
+         '\n      s = tile[1][2];\n                  ^',
+         "tile[32] at line 5 has one dimension"),
         ('expression must have pointer-to-object type but it has type "float"\n      row[y][x] = 1;\n      ^',
          "row[32] at line 6 has one dimension"),
         ('expression must have pointer-to-object type but it has type "float"\n      a[y][x] = 1;\n      ^',
