@@ -50,7 +50,11 @@ void for_each_address(Op op, std::size_t size, Visit&& visit) {
             at(0);
             break;
         case Op::allocate_host:
+        case Op::register_host:
             at(8);
+            break;
+        case Op::unregister_host:
+            at(0);
             break;
         case Op::launch:
             for (std::size_t place = launch_params; place + 8 <= size; place += 8) at(place);
@@ -111,6 +115,8 @@ std::string describe_request(Op op, std::size_t ordinal) {
         case Op::allocate:
         case Op::allocate_host:
             return fmt::format("allocation {}", ordinal);
+        case Op::register_host:
+            return fmt::format("cudaHostRegister {}", ordinal);
         case Op::create_image:
             return fmt::format("texture or surface object {}", ordinal);
         default:
@@ -210,11 +216,20 @@ Decision make_decision(Op op, std::span<const std::byte> payload,
     Decision decision{op, {bytes.begin(), bytes.end()}};
     for_each_address(op, bytes.size(), [&](std::size_t at) {
         auto address = field<std::uint64_t>(decision, at);
-        // A program does not choose the address of the pages that it registers.
-        address = op == Op::allocate_host ? std::uint64_t{address != 0} : canonical(address);
+        // A program does not choose the address of the memory that it registers.
+        const bool is_new = op == Op::allocate_host || op == Op::register_host;
+        address = is_new ? std::uint64_t{address != 0} : canonical(address);
         std::memcpy(decision.payload.data() + at, &address, sizeof address);
     });
     return decision;
+}
+
+bool is_of_pages(Op op, std::span<const std::byte> payload) {
+    const std::size_t at = op == Op::allocate_host ? 8 : 0;
+    if ((op != Op::allocate_host && op != Op::free_memory) || payload.size() < at + 8) return false;
+    std::uint64_t address = 0;
+    std::memcpy(&address, payload.data() + at, sizeof address);
+    return address != 0 && (address < address_space::shared_base || address >= address_space::host_end);
 }
 
 device::FunctionId launched_function(const Decision& decision) {

@@ -24,6 +24,9 @@ struct Decision {
 // False for requests that only wait, query or write to the journal.
 [[nodiscard]] bool is_decision(wire::Op op);
 
+// True for requests about pages of the host's that the program registers. Where its arrays lie, and which share a page,
+// is nobody's choice; what it registers comes in requests of its own, to the byte.
+[[nodiscard]] bool is_of_pages(wire::Op op, std::span<const std::byte> payload);
 // The request without a copy's data. `canonical` maps a device or host address to one that is the same in other runs.
 [[nodiscard]] Decision make_decision(wire::Op op, std::span<const std::byte> payload,
                                      const std::function<std::uint64_t(std::uint64_t)>& canonical);

@@ -31,19 +31,31 @@ void OriginLog::record_upload(const wire::Region& region, std::span<const std::b
     append(uploads_.back(), piece);
 }
 
-// Device addresses are the same in each run. Registered pages are not: they are named by the number of the
-// registration.
+void OriginLog::register_host(std::uint64_t address, std::uint64_t bytes) {
+    constexpr std::size_t most = 1 << 16;
+    if (enabled() && host_ranges_.size() < most) host_ranges_[address] = {bytes, next_name_++};
+}
+
+// Device addresses are the same in each run. Those of registered memory are not: they are named by the number of the
+// registration, and of other memory in such pages by the number of the pages.
 std::uint64_t OriginLog::canonical(std::uint64_t address) {
     namespace space = address_space;
     if ((address >= space::shared_base && address < space::host_end) || address >= space::user_end) return address;
+    const auto name = [](std::uint64_t number, std::uint64_t offset) {
+        return space::user_end + (number << 40) + offset;
+    };
+    if (auto after = host_ranges_.upper_bound(address); after != host_ranges_.begin())
+        if (const auto& [begin, range] = *--after; address - begin <= range.bytes)
+            return name(range.number, address - begin);
     const auto memory = device_.find_allocation(address);
     if (!memory) return address;
-    const auto number = registered_.try_emplace(memory->address, registered_.size()).first->second;
-    return space::user_end + (number << 40) + (address - memory->address);
+    const auto [found, is_new] = pages_.try_emplace(memory->address, next_name_);
+    if (is_new) ++next_name_;
+    return name(found->second, address - memory->address);
 }
 
 void OriginLog::record_decision(wire::Op op, std::span<const std::byte> payload) {
-    if (!enabled() || !is_decision(op)) return;
+    if (!enabled() || !is_decision(op) || is_of_pages(op, payload)) return;
     Decision decision = make_decision(op, payload, [&](std::uint64_t address) { return canonical(address); });
     if (const FunctionId function = launched_function(decision))
         if (const auto read = analysis_->read_arguments(function)) clear_unread_arguments(decision, *read);
@@ -124,21 +136,70 @@ void OriginLog::record_module(std::span<const std::byte> image) {
     images_.emplace_back(image.begin(), image.end());
 }
 
-// Joins adjacent registered memory into one download: it is shared by whole pages, and an array may begin in the last
-// page of another one.
+namespace {
+
+// These bytes of a download of pages; it begins at a multiple of a word.
+OriginLog::Download cut(const OriginLog::Download& pages, std::uint64_t begin, std::uint64_t end) {
+    const auto from = static_cast<std::ptrdiff_t>((begin - pages.address) / 4 * 4),
+               to = static_cast<std::ptrdiff_t>(end - pages.address);
+    OriginLog::Download piece;
+    piece.address = pages.address + static_cast<std::uint64_t>(from);
+    piece.mapped = true;
+    piece.mapped_bases = pages.mapped_bases;
+    piece.bytes.assign(pages.bytes.begin() + from, pages.bytes.begin() + to);
+    piece.writers.assign(pages.writers.begin() + from / 4, pages.writers.begin() + (to + 3) / 4);
+    return piece;
+}
+
+}  // namespace
+
+// What is registered comes in pieces as the program registers it, and in that order: where it lies in its pages is
+// nobody's choice. The rest of the pages comes last.
+void OriginLog::keep_registered(std::span<const Download> runs) {
+    struct Part {
+        std::uint64_t number;
+        Download piece;
+    };
+    std::vector<Part> parts;
+    const auto add = [&](std::uint64_t number, const Download& run, std::uint64_t begin, std::uint64_t end) {
+        if (begin < end) parts.push_back({number, cut(run, begin, end)});
+    };
+    for (const Download& run : runs) {
+        const std::uint64_t end = run.address + run.bytes.size();
+        std::uint64_t at = run.address;
+        for (const auto& [begin, range] : host_ranges_) {
+            if (begin >= end || begin + range.bytes <= at) continue;
+            add(next_name_, run, at, begin);
+            add(range.number, run, std::max(at, begin), std::min(end, begin + range.bytes));
+            at = std::min(end, begin + range.bytes);
+        }
+        add(next_name_, run, at, end);
+    }
+    std::ranges::stable_sort(parts, {}, &Part::number);
+    for (Part& part : parts)
+        if (std::ranges::any_of(part.piece.writers, writer::is_launch)) keep(std::move(part.piece));
+}
+
+// Joins adjacent registered memory: it is shared by whole pages, and an array may begin in the last page of another
+// one.
 void OriginLog::record_wait() {
     if (!enabled()) return;
     Download piece;
-    bool changed = false;
+    std::vector<Download> runs;  // of registered pages
+    bool changed = false, registered = false;
     const auto end = [&] {
-        if (changed && std::ranges::any_of(piece.writers, writer::is_launch)) keep(std::move(piece));
+        if (changed && registered)
+            runs.push_back(std::move(piece));
+        else if (changed && std::ranges::any_of(piece.writers, writer::is_launch))
+            keep(std::move(piece));
         piece = {}, changed = false;
     };
     analysis_->visit_host_memory([&](const HostMemoryView& view) {
-        const bool registered = view.address < address_space::host_base || view.address >= address_space::host_end;
+        const bool is_registered = view.address < address_space::host_base || view.address >= address_space::host_end;
         std::uint64_t& seen = seen_[view.address];
         const bool is_new = std::exchange(seen, view.version) != view.version;
-        if (!registered || view.address != piece.address + piece.bytes.size()) end();
+        if (!is_registered || view.address != piece.address + piece.bytes.size()) end();
+        registered = is_registered;
         if (!registered && !is_new) return;
         changed |= is_new;
         if (piece.bytes.empty()) piece.address = view.address, piece.mapped = true;
@@ -147,6 +208,7 @@ void OriginLog::record_wait() {
         piece.writers.insert(piece.writers.end(), view.writers.begin(), view.writers.end());
     });
     end();
+    keep_registered(runs);
 }
 
 void OriginLog::begin_call() {

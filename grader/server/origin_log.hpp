@@ -66,6 +66,9 @@ class OriginLog {
     void record_launch(const LaunchRecord& record);
     void record_module(std::span<const std::byte> image);
     void record_wait();
+    // Memory of the program's that it registers, in its own words.
+    void register_host(std::uint64_t address, std::uint64_t bytes);
+    void unregister_host(std::uint64_t address) { host_ranges_.erase(address); }
     // Clears the log.
     void begin_call();
 
@@ -91,6 +94,7 @@ class OriginLog {
 
   private:
     void keep(Download piece);
+    void keep_registered(std::span<const Download> runs);
     void append(Upload& piece, std::span<const std::byte> bytes);
     [[nodiscard]] DevicePtr find_base(DevicePtr address) const;
     [[nodiscard]] std::uint64_t canonical(std::uint64_t address);
@@ -104,7 +108,12 @@ class OriginLog {
     std::size_t launches_ = 0;
     std::vector<Decision> decisions_;
     std::size_t decision_bytes_ = 0;
-    std::map<DevicePtr, std::uint64_t> registered_;           // numbers of registered allocations
+    struct HostRange {
+        std::uint64_t bytes, number;
+    };
+    std::map<std::uint64_t, HostRange> host_ranges_;  // registered memory
+    std::map<DevicePtr, std::uint64_t> pages_;        // numbers of its pages
+    std::uint64_t next_name_ = 0;
     std::map<DevicePtr, std::set<std::uint64_t>> scattered_;  // row sizes of small copies, by allocation
     std::vector<std::vector<std::byte>> images_;
     std::set<DevicePtr> used_, overwritten_;   // allocations that anything read, and that kernels wrote

@@ -138,6 +138,18 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
     out.put(memory.address);
 }
 
+void Session::op_register_host(Reader& in, Writer&) {
+    const auto bytes = in.get<std::uint64_t>(), address = in.get<std::uint64_t>();
+    in.expect_end();
+    origin_.register_host(address, bytes);
+}
+
+void Session::op_unregister_host(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    in.expect_end();
+    origin_.unregister_host(address);
+}
+
 // Makes kernels' accesses exact from now on, since the host may use the rest of the memory.
 void Session::add_managed(DevicePtr address, std::uint64_t bytes) {
     managed_.insert(address);

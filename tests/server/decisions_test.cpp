@@ -186,6 +186,17 @@ TEST_CASE("decisions: the data of copies and the images of modules are none; add
     };
     CHECK(host(4096) == host(8192));
     CHECK(host(4096) != host(0));
+    // Which pages hold what the program registers is nobody's choice.
+    const auto of_pages = [](Op op, const Writer& request) { return is_of_pages(op, request.bytes()); };
+    const auto pages = [](std::uint64_t address) { return Writer().put(std::uint64_t{64}).put(address); };
+    CHECK(of_pages(Op::allocate_host, pages(0x7000'0000'0000)));
+    CHECK(of_pages(Op::allocate_host, pages(4096)));
+    CHECK_FALSE(of_pages(Op::allocate_host, pages(0)));  // cudaHostAlloc
+    CHECK_FALSE(of_pages(Op::allocate_host, Writer().put(std::uint64_t{4096})));
+    CHECK_FALSE(of_pages(Op::register_host, pages(0x7000'0000'0000)));
+    CHECK(of_pages(Op::free_memory, Writer().put(std::uint64_t{0x7000'0000'0000})));
+    CHECK_FALSE(of_pages(Op::free_memory, Writer().put(device_memory)));
+    CHECK(named(Op::unregister_host, words(1)) == Named{8, {0}});
 }
 
 TEST_CASE("decisions: waiting and asking decide nothing") {

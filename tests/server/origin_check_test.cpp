@@ -33,6 +33,14 @@ class OriginDevice : public FakeDevice {
     void mark_written(DevicePtr address, std::uint64_t bytes, WriterTag who) override {
         for (std::uint64_t word = address / 4; word < (address + bytes + 3) / 4; ++word) writers[word] = who;
     }
+    void visit_host_memory(const std::function<void(const HostMemoryView&)>& visit) override {
+        for (const auto& [address, page] : pages) visit({address, page.bytes, page.writers, 1});
+    }
+    struct Page {
+        std::vector<std::byte> bytes = std::vector<std::byte>(4096);
+        std::vector<WriterTag> writers = std::vector<WriterTag>(1024, writer::nobody);
+    };
+    std::map<std::uint64_t, Page> pages;  // of the program's, registered
     std::map<std::uint64_t, WriterTag> writers;
     bool keeps = true, runs = true;
 };
@@ -496,6 +504,62 @@ TEST_CASE("nothing is kept of a call where the device keeps no origins, and of r
         call.log.begin_call();
         CHECK((call.log.uploads().empty() && call.log.steps().empty() && call.log.decisions().empty()));
     }
+}
+
+namespace {
+
+// Two arrays of two floats each that a program registers, somewhere; a launch reads the first and writes the second.
+struct RegisteredArrays : Call {
+    RegisteredArrays(std::uint64_t in_at, std::uint64_t out_at) : Call(numbers(2)) {
+        for (const std::uint64_t at : {in_at, out_at}) {
+            device.pages[at / 4096 * 4096];
+            for (const auto op : {wire::Op::allocate_host, wire::Op::register_host}) {
+                const std::uint64_t address = op == wire::Op::register_host ? at : at / 4096 * 4096;
+                // A page is shared once.
+                if (op == wire::Op::register_host || at == in_at || at / 4096 != in_at / 4096)
+                    log.record_decision(op, wire::Writer().put(std::uint64_t{8}).put(address).bytes());
+            }
+            log.register_host(at, 8);
+        }
+        wire::Writer launch;
+        launch.put_bytes(std::vector<std::byte>(41)).put(in_at).put(out_at + 4);
+        log.record_decision(wire::Op::launch, launch.bytes());
+        auto& page = device.pages[out_at / 4096 * 4096];
+        for (std::size_t i = 0; i < 2; ++i) {
+            std::memcpy(&page.bytes[out_at % 4096 + 4 * i], &in[i], 4);
+            page.writers[out_at % 4096 / 4 + i] = 1;
+        }
+        log.record_wait();
+        log.record_decision(wire::Op::unregister_host, wire::Writer().put(in_at).bytes());
+        log.record_decision(wire::Op::free_memory, wire::Writer().put(in_at / 4096 * 4096).bytes());
+        log.unregister_host(in_at);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("registered memory is what the program registers, wherever it lies in its pages") {
+    const std::uint64_t page = 0x7000'0000'0000;
+    const RegisteredArrays together(page + 0x290, page + 0x160), apart(page + 0x1160, page + 0x290);
+    const auto &mine = together.log.decisions(), &other = apart.log.decisions();
+    CHECK(mine.size() == 4);  // two registrations, the launch, the end of the first
+    CHECK(std::ranges::equal(
+        mine, other, [](const Decision& a, const Decision& b) { return a.op == b.op && a.payload == b.payload; }));
+    for (const RegisteredArrays* call : {&together, &apart}) {
+        REQUIRE(call->log.downloads().size() == 1);
+        const auto& piece = call->log.downloads()[0];
+        CHECK(piece.mapped);
+        CHECK(std::ranges::equal(piece.bytes, std::as_bytes(std::span(call->in))));
+        CHECK(piece.writers == std::vector<WriterTag>{1, 1});
+    }
+    // What lies beside it in the page comes as well, after it.
+    RegisteredArrays beyond(page + 0x290, page + 0x160);
+    beyond.device.pages[page].writers[1000] = 1;
+    beyond.log.begin_call();
+    beyond.log.record_wait();
+    CHECK(beyond.log.downloads().size() == 2);
+    CHECK(beyond.log.downloads()[0].bytes.size() == 8);
+    CHECK(beyond.log.downloads()[1].address == page + 0x168);
 }
 
 TEST_CASE("a question with places outside of its file is refused") {

@@ -149,7 +149,7 @@ cudaError_t CUDARTAPI cudaFreeHost(void* pointer) {
 
 cudaError_t CUDARTAPI cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
     const CallSite site;
-    return device_api([&](Connection&) -> cudaError_t {
+    return device_api([&](Connection& connection) -> cudaError_t {
         constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
         if ((flags & cudaHostRegisterIoMemory) != 0) return not_supported("cudaHostRegisterIoMemory");
         if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) return cudaErrorInvalidValue;
@@ -162,18 +162,20 @@ cudaError_t CUDARTAPI cudaHostRegister(void* pointer, std::size_t bytes, unsigne
         HostRange range;
         range.bytes = bytes, range.kind = HostRange::Kind::registered, range.flags = flags;
         ranges()[address_of(pointer)] = range;
-        return cudaSuccess;
+        return connection.call(Op::register_host,
+                               Writer().put(std::uint64_t{bytes}).put(std::uint64_t{address_of(pointer)}));
     });
 }
 
 cudaError_t CUDARTAPI cudaHostUnregister(void* pointer) {
     const CallSite site;
-    return device_api([&](Connection&) -> cudaError_t {
+    return device_api([&](Connection& connection) -> cudaError_t {
         const auto found = ranges().find(address_of(pointer));
         if (found == ranges().end() || found->second.kind != HostRange::Kind::registered)
             return pointer == nullptr ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered;
         const std::size_t bytes = found->second.bytes;
         ranges().erase(found);
+        connection.call(Op::unregister_host, Writer().put(std::uint64_t{address_of(pointer)}));
         return release_pages(address_of(pointer), bytes);
     });
 }
