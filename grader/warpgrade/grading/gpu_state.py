@@ -29,7 +29,7 @@ _SLOWED: Final = {
     "clocks_throttle_reasons.hw_power_brake_slowdown": "by its power supply",
 }
 _FIELDS: Final = ("clocks.sm", "clocks.max.sm", "temperature.gpu", *_SLOWED)
-_OURS: Final = "warpgrade-gpu"  # device servers of other grades, which wait for the lock
+_OURS: Final = "warpgrade-"  # device servers, also of other grades, which wait for the lock
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _others(ask: list[str]) -> list[str]:
         return []
     names = [PurePosixPath(line.strip()).name for line in clean(done.stdout).splitlines() if line.strip()]
     # In brackets: why there is no name. It may be one of ours.
-    return [name for name in names if name != _OURS and not name.startswith("[")]
+    return [name for name in names if not name.startswith((_OURS, "["))]
 
 
 def refuse_disturbed(cases: Mapping[str, Case], speed: Collection[SpeedItem], state: GpuState) -> dict[str, Case]:

@@ -40,7 +40,7 @@ def seen(
 
 def test_a_quiet_gpu_is_told_with_its_clock_and_temperature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = r"345, 1980, 40, Not Active, Not Active, Not Active\n1980, 1980, 52, Not Active, Not Active, Not Active"
-    state = seen(tmp_path, monkeypatch, rows, r"/opt/warpgrade-gpu\n[Not Found]\n")
+    state = seen(tmp_path, monkeypatch, rows, r"/opt/warpgrade-gpu\n/opt/warpgrade-device\n[Not Found]\n")
     assert state.disturbed == ""
     assert state.line == (
         "the GPU that took the times: up to 1980 of 1980 MHz, 52 °C; not slowed down, and used by nobody else"
