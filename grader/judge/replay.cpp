@@ -118,9 +118,7 @@ bool Replay::make_call(bool compare, TimeLimit& limit) {
     const auto has_reply = [&] { return worker_.receive(reply, limit) == WorkerProcess::Event::reply; };
     if (!ready_ && !has_reply()) return false;
     ready_ = true;
-    wire::Call call = arena_->call();
-    call.sequence = static_cast<std::uint32_t>(calls_);
-    if (!worker_.send(call, arena_->descriptor()) || !has_reply()) return false;
+    if (!worker_.send(arena_->call(), arena_->descriptor()) || !has_reply()) return false;
     snapshot_ = arena_->snapshot();
     result_ = reply.result;
     device_.end_replay(std::max(limit.last(), Clock::now() + DeviceServer::grace), !compare);

@@ -28,6 +28,14 @@ void check_runs_out_of_time(const Judged& judged, const std::string& limit) {
 
 }  // namespace
 
+TEST_CASE("a test that fails by itself is an error, and no student's") {
+    const auto judged = judge("correct", "--test \"is broken\"");
+    INFO(judged.output);
+    const auto& broken = judged.cases.at("is broken");
+    CHECK(broken["status"] == "error");
+    CHECK(broken["message"] == "the test itself failed: no such table");
+}
+
 TEST_CASE("a right program passes, and every line of the verdict is there") {
     const auto judged = judge("correct");
     INFO(judged.output);

@@ -272,7 +272,7 @@ TEST_CASE("printf that is declared in another way than CUDA's is given nothing t
                   kernel("{\n.param .b32 p;\n.param .b64 q;\n.param .b32 r;\nmov.u64 %l1, text;\n"
                          "cvta.global.u64 %l1, %l1;\nst.param.b32 [p], 5;\nst.param.b64 [q], %l1;\n" +
                              call + "\n}\nst.global.u32 [%o], %r1;",
-                         1, ".global .align 1 .b8 text[4] = {111, 107, 10, 0};\n" + declared + "\n"),
+                         1, ".global .align 1 .b8 text[6] = {111, 37, 37, 107, 10, 0};\n" + declared + "\n"),
                   1'000'000, "h100", no_checks);
         const auto out = m.upload(std::vector<u32>(1));
         m.launch("k", {1}, {1}, out);
@@ -281,10 +281,10 @@ TEST_CASE("printf that is declared in another way than CUDA's is given nothing t
     using Printed = std::pair<u32, std::string>;
     const std::string result = "ld.param.b32 %r1, [r];";
     CHECK(run(".extern .func (.param .b32 r) vprintf (.param .b64 a);", "call (r), vprintf, (q);\n" + result) ==
-          Printed{0, "ok\n"});
+          Printed{0, "o%k\n"});
     CHECK(run(".extern .func (.param .b32 r) vprintf (.param .b32 a);", "call (r), vprintf, (p);\n" + result) ==
           Printed{~0u, ""});
-    CHECK(run(".extern .func vprintf (.param .b64 a);", "call vprintf, (q);\nmov.u32 %r1, 7;") == Printed{7, "ok\n"});
+    CHECK(run(".extern .func vprintf (.param .b64 a);", "call vprintf, (q);\nmov.u32 %r1, 7;") == Printed{7, "o%k\n"});
 }
 
 TEST_CASE("reads take the time of the memory that lies behind them: a small array comes from DRAM once") {
