@@ -264,9 +264,11 @@ void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, O
                             x,     x.address[std::countr_zero(lanes)],
                             bytes, fmt::format("{} {}", verbs[static_cast<int>(op)], counted(bytes, "byte"))};
     };
-    if (lanes && !misaligned) {
+    const bool outside = lanes != 0 && !misaligned;
+    if (lanes == 0) lanes = lanes_with(is_misaligned);
+    if (outside) {
         diagnose_outside(first(), space, d);
-    } else if (misaligned || (lanes = lanes_with(is_misaligned))) {
+    } else if (lanes != 0) {
         code = error::misaligned_address;
         diagnose_misaligned(first(), space, d);
     } else {
