@@ -35,3 +35,33 @@ TEST_CASE("a shape is compared with operands that are not aligned") {
         check_at<std::uint32_t>(offset);
     }
 }
+
+namespace {
+
+template <class Register>
+void check_each_lane(std::uint32_t mask) {
+    alignas(64) std::array<Register, warp_size> lanes{};
+    for (unsigned l = 0; l < warp_size; ++l) lanes[l] = static_cast<Register>(4096 + 4 * l);
+    Access access;
+    access.collect(lanes.data(), 0, mask, 4);
+    Pattern pattern;
+    pattern.learn(access, 4);
+    CHECK(pattern.matches(lanes.data()));
+    for (unsigned l = 0; l < warp_size; ++l) {
+        auto other = lanes;
+        other[l] += 8;
+        CAPTURE(l);
+        // A lane that is off may hold anything.
+        CHECK(pattern.matches(other.data()) == !lane_on(mask, l));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("of a shape each lane that is on is compared, and no other") {
+    for (const std::uint32_t mask : {full_mask, full_mask ^ 1, 0x0000'ffffu, 0x1111'1111u, 0x8421'8421u}) {
+        CAPTURE(mask);
+        check_each_lane<std::uint64_t>(mask);
+        check_each_lane<std::uint32_t>(mask);
+    }
+}

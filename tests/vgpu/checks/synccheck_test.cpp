@@ -194,6 +194,17 @@ TEST_CASE("threads that pass a barrier or a call by, and exit") {
     });
 }
 
+TEST_CASE("threads of a later warp that pass a call by have their own numbers") {
+    vgpu::test::Snippet s(
+        "setp.ge.u32 %p1, %t, 48;\n@%p1 bra ELSE;\nshfl.sync.idx.b32 %r1, %t, 0, 31, 0xffffffff;\nbra DONE;\n"
+        "ELSE: add.u32 %r1, %t, 1;\nDONE: add.u32 %r2, %r1, 1;");
+    const auto found = s.diagnose({1}, {64});
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].thread == device::ThreadPlace{{32, 0, 0}, {0, 0, 0}});
+    REQUIRE(found[0].related.size() == 1);
+    CHECK(found[0].related[0].thread == device::ThreadPlace{{48, 0, 0}, {0, 0, 0}});
+}
+
 TEST_CASE("lanes of one warp at two barriers: wrong if one of them is for whole warps") {
     const auto count = [](const std::string& one, const std::string& other) {
         vgpu::test::Snippet s("setp.ge.u32 %p1, %t, 16;\n@%p1 bra HIGH;\n" + one +
