@@ -84,8 +84,9 @@ TEST_CASE("a race says whether each party stores or is an atomic") {
 }
 
 TEST_CASE("atomics order nothing in a program without fences") {
-    const std::string reads = "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %t, 0;\nsetp.eq.and.u32 %p2, %r1, 0, %p1;\n"
-                              "setp.eq.and.u32 %p3, %r1, 1, %p1;\n@%p2 ld.global.u32 %r2, [%a];\n",
+    const std::string reads =
+                          "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %t, 0;\nsetp.eq.and.u32 %p2, %r1, 0, %p1;\n"
+                          "setp.eq.and.u32 %p3, %r1, 1, %p1;\n@%p2 ld.global.u32 %r2, [%a];\n",
                       writes = "@%p1 atom.global.add.u32 %r3, [%b], 1;\n@%p3 st.global.u32 [%a], 5;";
     CHECK(run(reads + writes, {2}, {32}) == Findings{{global, 7, 5, 0, 1}});
     CHECK(run(reads + "membar.gl;\n" + writes, {2}, {32}).empty());
