@@ -10,21 +10,42 @@ using namespace warpgrade::vgpu;
 
 namespace {
 
-// The lanes' addresses, `offset` words after an aligned place: constants are only aligned to their type.
+// The addresses of the lanes, side by side, and the shape of those that are on.
+template <class Register>
+struct Learned {
+    explicit Learned(std::uint32_t mask) {
+        for (unsigned l = 0; l < warp_size; ++l) lanes[l] = static_cast<Register>(4096 + 4 * l);
+        Access access;
+        access.collect(lanes.data(), 0, mask, 4);
+        pattern.learn(access, 4);
+    }
+    alignas(64) std::array<Register, warp_size> lanes{};
+    Pattern pattern;
+};
+
+// `offset` words after an aligned place: constants are only aligned to their type.
 template <class Register>
 void check_at(unsigned offset) {
-    alignas(64) std::array<Register, warp_size> lanes{};
-    for (unsigned l = 0; l < warp_size; ++l) lanes[l] = static_cast<Register>(4096 + 4 * l);
-    Access access;
-    access.collect(lanes.data(), 0, full_mask, 4);
-    Pattern pattern;
-    pattern.learn(access, 4);
+    const Learned<Register> learned(full_mask);
     alignas(64) std::array<Register, warp_size + 8> storage{};
     Register* operand = storage.data() + offset;
-    std::copy(lanes.begin(), lanes.end(), operand);
-    CHECK(pattern.matches(operand));
+    std::copy(learned.lanes.begin(), learned.lanes.end(), operand);
+    CHECK(learned.pattern.matches(operand));
     operand[31] += 4;
-    CHECK_FALSE(pattern.matches(operand));
+    CHECK_FALSE(learned.pattern.matches(operand));
+}
+
+template <class Register>
+void check_each_lane(std::uint32_t mask) {
+    const Learned<Register> learned(mask);
+    CHECK(learned.pattern.matches(learned.lanes.data()));
+    for (unsigned l = 0; l < warp_size; ++l) {
+        auto other = learned.lanes;
+        other[l] += 8;
+        CAPTURE(l);
+        // A lane that is off may hold anything.
+        CHECK(learned.pattern.matches(other.data()) == !lane_on(mask, l));
+    }
 }
 
 }  // namespace
@@ -35,28 +56,6 @@ TEST_CASE("a shape is compared with operands that are not aligned") {
         check_at<std::uint32_t>(offset);
     }
 }
-
-namespace {
-
-template <class Register>
-void check_each_lane(std::uint32_t mask) {
-    alignas(64) std::array<Register, warp_size> lanes{};
-    for (unsigned l = 0; l < warp_size; ++l) lanes[l] = static_cast<Register>(4096 + 4 * l);
-    Access access;
-    access.collect(lanes.data(), 0, mask, 4);
-    Pattern pattern;
-    pattern.learn(access, 4);
-    CHECK(pattern.matches(lanes.data()));
-    for (unsigned l = 0; l < warp_size; ++l) {
-        auto other = lanes;
-        other[l] += 8;
-        CAPTURE(l);
-        // A lane that is off may hold anything.
-        CHECK(pattern.matches(other.data()) == !lane_on(mask, l));
-    }
-}
-
-}  // namespace
 
 TEST_CASE("of a shape each lane that is on is compared, and no other") {
     for (const std::uint32_t mask : {full_mask, full_mask ^ 1, 0x0000'ffffu, 0x1111'1111u, 0x8421'8421u}) {
