@@ -229,7 +229,7 @@ bool is_of_pages(Op op, std::span<const std::byte> payload) {
     if ((op != Op::allocate_host && op != Op::free_memory) || payload.size() < at + 8) return false;
     std::uint64_t address = 0;
     std::memcpy(&address, payload.data() + at, sizeof address);
-    return address != 0 && (address < address_space::shared_base || address >= address_space::host_end);
+    return address != 0 && is_program_memory(address);
 }
 
 device::FunctionId launched_function(const Decision& decision) {

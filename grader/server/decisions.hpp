@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/address_space.hpp"
 #include "device/device.hpp"
 #include "device/protocol.hpp"
 #include "server/device_names.hpp"
@@ -24,6 +25,10 @@ struct Decision {
 // False for requests that only wait, query or write to the journal.
 [[nodiscard]] bool is_decision(wire::Op op);
 
+// True for addresses of the program's own memory, which are device addresses only once it is registered.
+[[nodiscard]] constexpr bool is_program_memory(std::uint64_t address) {
+    return address < address_space::shared_base || address >= address_space::host_end;
+}
 // True for requests about pages of the host's that the program registers. Where its arrays lie, and which share a page,
 // is nobody's choice; what it registers comes in requests of its own, to the byte.
 [[nodiscard]] bool is_of_pages(wire::Op op, std::span<const std::byte> payload);

@@ -40,7 +40,7 @@ void OriginLog::register_host(std::uint64_t address, std::uint64_t bytes) {
 // registration, and of other memory in such pages by the number of the pages.
 std::uint64_t OriginLog::canonical(std::uint64_t address) {
     namespace space = address_space;
-    if ((address >= space::shared_base && address < space::host_end) || address >= space::user_end) return address;
+    if (!is_program_memory(address) || address >= space::user_end) return address;
     const auto name = [](std::uint64_t number, std::uint64_t offset) {
         return space::user_end + (number << 40) + offset;
     };
@@ -195,7 +195,7 @@ void OriginLog::record_wait() {
         piece = {}, changed = false;
     };
     analysis_->visit_host_memory([&](const HostMemoryView& view) {
-        const bool is_registered = view.address < address_space::host_base || view.address >= address_space::host_end;
+        const bool is_registered = is_program_memory(view.address);
         std::uint64_t& seen = seen_[view.address];
         const bool is_new = std::exchange(seen, view.version) != view.version;
         if (!is_registered || view.address != piece.address + piece.bytes.size()) end();
