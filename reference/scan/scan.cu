@@ -290,22 +290,74 @@ void add_block_sums(const int* x, const int* sums, int* out, int n) {
 // STARTER:     }
 // STARTER: }
 
-// The scan of d_x, both arrays in device memory. The sums of the blocks are scanned in the same way, and theirs again,
-// until there is one block.
-static void scan_on_device(const int* d_x, int* d_out, int n) {
-    const int blocks = blocks_for(n);
-    int *d_sums, *d_scanned_sums;
-    CHECK(cudaMalloc(&d_sums, blocks * sizeof(int)));
-    block_scan_kernel<<<blocks, BLOCK_SIZE>>>(d_x, d_out, d_sums, n);
-    CHECK(cudaGetLastError());
-    if (blocks > 1) {
-        CHECK(cudaMalloc(&d_scanned_sums, blocks * sizeof(int)));
-        scan_on_device(d_sums, d_scanned_sums, blocks);
-        add_sums_kernel<<<blocks, BLOCK_SIZE>>>(d_out, d_scanned_sums, d_out, n);  // in place
-        CHECK(cudaGetLastError());
-        CHECK(cudaFree(d_scanned_sums));
+// In one launch: a block scans its part of the array, and looks back at what the blocks before it have published until
+// it knows the sum of all that lies before its part.
+
+constexpr int EACH = 8;  // elements of a thread
+constexpr int PART = EACH * BLOCK_SIZE;
+
+// What a block publishes: the sum of its part or, as soon as it knows that, of everything up to the end of its part.
+// Kind and sum are one word, so that nobody sees one without the other. 0: nothing yet.
+constexpr unsigned long long SUM_OF_PART = 1ull << 32, SUM_OF_ALL = 2ull << 32;
+
+// Publishes the sum of a part, and returns the sum of all before it. A whole warp calls it.
+__device__ int look_back(unsigned long long* published, int part, int sum) {
+    const int lane = threadIdx.x % 32;
+    const unsigned long long own = static_cast<unsigned>(sum);
+    if (lane == 0) atomicExch(&published[part], (part == 0 ? SUM_OF_ALL : SUM_OF_PART) | own);
+    int before = 0;
+    for (int last = part - 1; last >= 0; last -= 32) {
+        unsigned long long found = SUM_OF_ALL;  // 0, of what lies before the array
+        if (lane <= last) {
+            do {
+                found = atomicAdd(&published[last - lane], 0ull);
+            } while (found == 0);
+        }
+        const unsigned lanes_with_all = __ballot_sync(WHOLE_WARP, found >= SUM_OF_ALL);
+        const int nearest = lanes_with_all != 0 ? __ffs(lanes_with_all) - 1 : 31;
+        before += __reduce_add_sync(WHOLE_WARP, lane <= nearest ? static_cast<int>(found) : 0);
+        if (lanes_with_all != 0) break;
     }
-    CHECK(cudaFree(d_sums));
+    if (lane == 0 && part > 0) atomicExch(&published[part], SUM_OF_ALL | static_cast<unsigned>(before + sum));
+    return before;
+}
+
+__global__ void scan_kernel(const int* x, int* out, unsigned long long* published, unsigned* begun, int n) {
+    __shared__ int part, before;
+    __shared__ __align__(16) int elements[PART];
+    // Parts go to blocks in the order in which these begin: those that a block waits for are on their way.
+    if (threadIdx.x == 0) part = atomicAdd(begun, 1u);
+    __syncthreads();
+    const int start = part * PART;
+    for (int k = threadIdx.x; k < PART; k += BLOCK_SIZE) elements[k] = start + k < n ? x[start + k] : 0;
+    __syncthreads();  // a thread adds up other elements than it loaded: EACH neighbours
+
+    int* const own = &elements[EACH * threadIdx.x];
+    int sum = 0;
+    for (int k = 0; k < EACH; ++k) sum += own[k];
+    const int scanned = scan_of_block(sum);
+    if (threadIdx.x / 32 == BLOCK_SIZE / 32 - 1) {
+        const int found = look_back(published, part, __shfl_sync(WHOLE_WARP, scanned, 31));
+        if (threadIdx.x == BLOCK_SIZE - 1) before = found;
+    }
+    __syncthreads();
+
+    sum = before + scanned - sum;
+    for (int k = 0; k < EACH; ++k) own[k] = sum += own[k];
+    __syncthreads();
+    for (int k = threadIdx.x; k < PART && start + k < n; k += BLOCK_SIZE) out[start + k] = elements[k];
+}
+
+// The scan of d_x, both arrays in device memory.
+static void scan_on_device(const int* d_x, int* d_out, int n) {
+    const int blocks = (n - 1) / PART + 1;
+    unsigned long long* d_published;  // by each block, and how many have begun
+    CHECK(cudaMalloc(&d_published, (blocks + 1) * sizeof(*d_published)));
+    CHECK(cudaMemset(d_published, 0, (blocks + 1) * sizeof(*d_published)));
+    auto* const d_begun = reinterpret_cast<unsigned*>(d_published + blocks);
+    scan_kernel<<<blocks, BLOCK_SIZE>>>(d_x, d_out, d_published, d_begun, n);
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(d_published));
 }
 // SOLUTION END
 

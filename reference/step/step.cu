@@ -8,6 +8,9 @@
 #include "step.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
+// SOLUTION BEGIN
+#include <cuda_pipeline.h>
+// SOLUTION END
 #include <cmath>
 
 inline int divide_up(int a, int b) { return (a + b - 1) / b; }
@@ -202,13 +205,14 @@ void step_v2(float* r, const float* d, int n) {
 }
 
 // SOLUTION BEGIN
-constexpr int CHUNK = 4;  // so many values of k at a time
+constexpr int CHUNK = 8;  // so many values of k at a time
 
 // SOLUTION END
-__global__ void step_v3_kernel(float* r, const float* padded, int n, int nn) {
+// With so few threads in a block the compiler may use more registers.
+__global__ void __launch_bounds__(THREADS * THREADS) step_v3_kernel(float* r, const float* padded, int n, int nn) {
     // SOLUTION BEGIN
-    // TODO(student): as version 2, but for each 4 values of k the block first copies what all of its threads need into
-    // shared memory: 4 × PART elements of either copy, and it has PART threads. Where are the barriers?
+    // TODO(student): as version 2, but for each 4 values of k, or 8, the block first copies what all of its threads need
+    // into shared memory: PART elements of either copy for each k, and it has PART threads. Where are the barriers?
     const float* const transposed = padded + nn * nn;
     const int i0 = blockIdx.y * PART;
     const int j0 = blockIdx.x * PART;
@@ -222,12 +226,14 @@ __global__ void step_v3_kernel(float* r, const float* padded, int n, int nn) {
     }
     for (int first = 0; first < n; first += CHUNK) {
         // nn is a multiple of CHUNK: what lies behind the last k is padding.
+#pragma unroll
         for (int f = 0; f < CHUNK; ++f) {
             xs[f][thread] = transposed[nn * (first + f) + i0 + thread];
             ys[f][thread] = padded[nn * (first + f) + j0 + thread];
         }
         __syncthreads();  // the chunk is complete before anyone reads it
 
+#pragma unroll
         for (int f = 0; f < CHUNK; ++f) {
             float y[EACH];
             for (int b = 0; b < EACH; ++b) y[b] = ys[f][b * THREADS + threadIdx.x];
@@ -263,76 +269,91 @@ void step_v3(float* r, const float* d, int n) {
 // STARTER:
 // STARTER: void step_v4(float* r, const float* d, int n) { run(step_v0_kernel, r, d, n); }
 
-// Here: the transposed copy is made in a tile (lab transpose), elements travel four at a time, and the next chunk is
-// on its way from global memory while this one is used, so that there is one barrier a chunk.
+// Here: the transposed copy is made in a tile (lab transpose), elements travel four at a time, the next chunk is copied
+// to shared memory while this one is used, so that there is one barrier a chunk, and a minimum takes in two sums.
 
 constexpr int TILE = 32;
 constexpr int LONG_CHUNK = 8;
 constexpr int QUADS = PART / 4;  // float4 in a row of the chunk
-constexpr int ROWS = THREADS * THREADS / QUADS;  // of the chunk that the block loads at once
+constexpr int ROWS = THREADS * THREADS / QUADS;  // of the chunk that the block copies at once
 
-__global__ void pad_and_transpose_in_tile_kernel(float* padded, const float* d, int n, int nn) {
+// *any_negative becomes 1 if d has negative elements.
+__global__ void pad_and_transpose_in_tile_kernel(float* padded, int* any_negative, const float* d, int n, int nn) {
     __shared__ float tile[TILE][TILE + 1];
     float* const transposed = padded + nn * nn;
     const int i0 = blockIdx.y * TILE;
     const int j0 = blockIdx.x * TILE;
+    bool negative = false;
     for (int y = threadIdx.y; y < TILE; y += THREADS) {
         const int i = i0 + y;
         const int j = j0 + threadIdx.x;
         const float value = i < n && j < n ? d[n * i + j] : INFINITY;
         padded[nn * i + j] = value;
         tile[y][threadIdx.x] = value;
+        negative |= value < 0;
     }
-    __syncthreads();
+    if (__syncthreads_or(negative) && threadIdx.x == 0 && threadIdx.y == 0) atomicExch(any_negative, 1);
     for (int y = threadIdx.y; y < TILE; y += THREADS) {
         transposed[nn * (j0 + y) + i0 + threadIdx.x] = tile[threadIdx.x][y];
     }
 }
 
-// At least 8 blocks of 64 threads shall fit a multiprocessor: 128 registers a thread.
+// The least of three. Floats that are not negative are ordered as their bits are, and for ints a GPU of compute
+// capability 9.0 has one instruction.
+template <bool NEGATIVE>
+__device__ float least(float a, float b, float c) {
+    if (NEGATIVE) return fminf(a, fminf(b, c));
+    return __int_as_float(__vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
+}
+
+__device__ void load_eight(float (&values)[EACH], const float4 (&row)[QUADS], int thread) {
+    const float4 low = row[thread], high = row[thread + THREADS];
+    const float loaded[EACH] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    for (int a = 0; a < EACH; ++a) values[a] = loaded[a];
+}
+
+// Does nothing unless d is as NEGATIVE says. At least 8 blocks of 64 threads shall fit a multiprocessor: 128 registers a
+// thread.
+template <bool NEGATIVE>
 __global__ void __launch_bounds__(THREADS * THREADS, 8)
-    step_v4_kernel(float* r, const float* padded, int n, int nn) {
+    step_v4_kernel(float* r, const float* padded, const int* any_negative, int n, int nn) {
+    if (*any_negative != NEGATIVE) return;
+    __shared__ float4 xs[2][LONG_CHUNK][QUADS];
+    __shared__ float4 ys[2][LONG_CHUNK][QUADS];
     const int i0 = blockIdx.y * PART;
     const int j0 = blockIdx.x * PART;
     const int thread = threadIdx.y * THREADS + threadIdx.x;
-    const int row = thread / QUADS;
-    const int quad = thread % QUADS;
-    const int pitch = nn / 4;
-    const float4* const from_x = reinterpret_cast<const float4*>(padded + nn * nn + i0) + row * pitch + quad;
-    const float4* const from_y = reinterpret_cast<const float4*>(padded + j0) + row * pitch + quad;
-    __shared__ float4 xs[2][LONG_CHUNK][QUADS];
-    __shared__ float4 ys[2][LONG_CHUNK][QUADS];
+    const auto begin_copy = [&](int first, int half) {
+        for (int l = 0; l < LONG_CHUNK / ROWS; ++l) {
+            const int row = thread / QUADS + l * ROWS, quad = thread % QUADS;
+            const float* const from = padded + nn * (first + row) + 4 * quad;
+            __pipeline_memcpy_async(&xs[half][row][quad], from + nn * nn + i0, sizeof(float4));
+            __pipeline_memcpy_async(&ys[half][row][quad], from + j0, sizeof(float4));
+        }
+        __pipeline_commit();
+    };
 
     float shortest[EACH][EACH];
     for (int a = 0; a < EACH; ++a) {
         for (int b = 0; b < EACH; ++b) shortest[a][b] = INFINITY;
     }
-    float4 next_x[LONG_CHUNK / ROWS], next_y[LONG_CHUNK / ROWS];
-    for (int l = 0; l < LONG_CHUNK / ROWS; ++l) {
-        next_x[l] = from_x[l * ROWS * pitch];
-        next_y[l] = from_y[l * ROWS * pitch];
-    }
     int half = 0;
+    begin_copy(0, half);
     for (int first = 0; first < n; first += LONG_CHUNK) {
-        for (int l = 0; l < LONG_CHUNK / ROWS; ++l) {
-            xs[half][row + l * ROWS][quad] = next_x[l];
-            ys[half][row + l * ROWS][quad] = next_y[l];
-        }
-        __syncthreads();  // complete; and everyone is done with the other half, which the next turn overwrites
-        if (first + LONG_CHUNK < n) {
-            for (int l = 0; l < LONG_CHUNK / ROWS; ++l) {
-                next_x[l] = from_x[(first + LONG_CHUNK + l * ROWS) * pitch];
-                next_y[l] = from_y[(first + LONG_CHUNK + l * ROWS) * pitch];
-            }
-        }
+        __pipeline_wait_prior(0);
+        __syncthreads();  // complete; and everyone is done with the other half, which is overwritten now
+        if (first + LONG_CHUNK < n) begin_copy(first + LONG_CHUNK, half ^ 1);
 #pragma unroll
-        for (int f = 0; f < LONG_CHUNK; ++f) {
-            const float4 x0 = xs[half][f][threadIdx.y], x1 = xs[half][f][threadIdx.y + THREADS];
-            const float4 y0 = ys[half][f][threadIdx.x], y1 = ys[half][f][threadIdx.x + THREADS];
-            const float x[EACH] = {x0.x, x0.y, x0.z, x0.w, x1.x, x1.y, x1.z, x1.w};
-            const float y[EACH] = {y0.x, y0.y, y0.z, y0.w, y1.x, y1.y, y1.z, y1.w};
+        for (int f = 0; f < LONG_CHUNK; f += 2) {
+            float x[2][EACH], y[2][EACH];
+            for (int k = 0; k < 2; ++k) {
+                load_eight(x[k], xs[half][f + k], threadIdx.y);
+                load_eight(y[k], ys[half][f + k], threadIdx.x);
+            }
             for (int a = 0; a < EACH; ++a) {
-                for (int b = 0; b < EACH; ++b) shortest[a][b] = fminf(shortest[a][b], x[a] + y[b]);
+                for (int b = 0; b < EACH; ++b) {
+                    shortest[a][b] = least<NEGATIVE>(shortest[a][b], x[0][a] + y[0][b], x[1][a] + y[1][b]);
+                }
             }
         }
         half ^= 1;
@@ -353,13 +374,18 @@ void step_v4(float* r, const float* d, int n) {
     const size_t padded_bytes = sizeof(float) * 2 * nn * nn;
     float *d_d, *d_padded;
     CHECK(cudaMalloc(&d_d, bytes));
-    CHECK(cudaMalloc(&d_padded, padded_bytes));
+    CHECK(cudaMalloc(&d_padded, padded_bytes + sizeof(int)));
+    int* const d_any_negative = reinterpret_cast<int*>(d_padded + 2 * nn * nn);
+    CHECK(cudaMemset(d_any_negative, 0, sizeof(int)));
     CHECK(cudaMemcpy(d_d, d, bytes, cudaMemcpyHostToDevice));
 
-    pad_and_transpose_in_tile_kernel<<<dim3(nn / TILE, nn / TILE), dim3(TILE, THREADS)>>>(d_padded, d_d, n, nn);
+    const dim3 tiles(nn / TILE, nn / TILE);
+    pad_and_transpose_in_tile_kernel<<<tiles, dim3(TILE, THREADS)>>>(d_padded, d_any_negative, d_d, n, nn);
     CHECK(cudaGetLastError());
     // d itself is no longer needed: r takes its place.
-    step_v4_kernel<<<dim3(nn / PART, nn / PART), dim3(THREADS, THREADS)>>>(d_d, d_padded, n, nn);
+    const dim3 parts(nn / PART, nn / PART), threads(THREADS, THREADS);
+    step_v4_kernel<false><<<parts, threads>>>(d_d, d_padded, d_any_negative, n, nn);
+    step_v4_kernel<true><<<parts, threads>>>(d_d, d_padded, d_any_negative, n, nn);
     CHECK(cudaGetLastError());
 
     CHECK(cudaMemcpy(r, d_d, bytes, cudaMemcpyDeviceToHost));

@@ -8,7 +8,7 @@
 #include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
-// In all three kernels a block of TILE_WIDTH × TILE_WIDTH threads moves one tile of A, each thread one element of it.
+// In all three kernels a block moves one tile of A. It has TILE_WIDTH × TILE_WIDTH threads, one for each element.
 // A warp is one row of the block: threadIdx.y is the same for its 32 threads, and threadIdx.x is 0 … 31.
 
 // 1. A warp loads along a row of A and stores down a column of B.
@@ -52,26 +52,40 @@ __global__ void transpose_shared_kernel(const float* A, float* B, int rows, int 
 
 // 3. The same with one unused column in the tile: down a column, banks come one after the other.
 
+// SOLUTION BEGIN
+constexpr int FEW_ROWS = 8;  // of threads in a block: each thread takes four elements of the tile
+
+// SOLUTION END
 __global__ void transpose_padded_kernel(const float* A, float* B, int rows, int columns) {
-    const int row = blockIdx.y * TILE_WIDTH + threadIdx.y;  // of A
-    const int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
     // SOLUTION BEGIN
     // TODO(student): as transpose_shared_kernel, with a tile whose columns lie in 32 different banks.
+    //
+    // TODO(student): when that works, give the block fewer rows of threads, 8, and each thread as many elements of the
+    // tile as it then takes. Loads that do not wait for each other are on their way at the same time.
+    // STARTER: const int row = blockIdx.y * TILE_WIDTH + threadIdx.y;  // of A
+    // STARTER: const int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
     // STARTER: B[column * rows + row] = A[row * columns + column];
     __shared__ float tile[TILE_WIDTH][TILE_WIDTH + 1];
-    if (row < rows && column < columns) tile[threadIdx.y][threadIdx.x] = A[row * columns + column];
+    const int column = blockIdx.x * TILE_WIDTH + threadIdx.x;  // of A
+    for (int y = threadIdx.y; y < TILE_WIDTH; y += FEW_ROWS) {
+        const int row = blockIdx.y * TILE_WIDTH + y;
+        if (row < rows && column < columns) tile[y][threadIdx.x] = A[row * columns + column];
+    }
     __syncthreads();
 
-    const int b_row = blockIdx.x * TILE_WIDTH + threadIdx.y;
     const int b_column = blockIdx.y * TILE_WIDTH + threadIdx.x;
-    if (b_row < columns && b_column < rows) B[b_row * rows + b_column] = tile[threadIdx.x][threadIdx.y];
+    for (int y = threadIdx.y; y < TILE_WIDTH; y += FEW_ROWS) {
+        const int b_row = blockIdx.x * TILE_WIDTH + y;
+        if (b_row < columns && b_column < rows) B[b_row * rows + b_column] = tile[threadIdx.x][y];
+    }
     // SOLUTION END
 }
 
-// What the three have in common: device memory, copies, and the launch of one of the kernels.
+// What the three have in common: device memory, copies, and the launch of one of the kernels, in blocks of thread_rows
+// warps.
 using Kernel = void (*)(const float* A, float* B, int rows, int columns);
 
-static void transpose(Kernel kernel, const float* A, float* B, int rows, int columns) {
+static void transpose(Kernel kernel, const float* A, float* B, int rows, int columns, int thread_rows = TILE_WIDTH) {
     if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
 
@@ -80,7 +94,7 @@ static void transpose(Kernel kernel, const float* A, float* B, int rows, int col
     CHECK(cudaMalloc(&d_B, bytes));
     CHECK(cudaMemcpy(d_A, A, bytes, cudaMemcpyHostToDevice));
 
-    const dim3 block(TILE_WIDTH, TILE_WIDTH);
+    const dim3 block(TILE_WIDTH, thread_rows);
     // SOLUTION BEGIN
     // TODO(student): stretch. This grid covers only whole tiles of A. Round up instead of down.
     // STARTER: const dim3 grid(columns / TILE_WIDTH, rows / TILE_WIDTH);
@@ -103,5 +117,8 @@ void transpose_shared(const float* A, float* B, int rows, int columns) {
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    transpose(transpose_padded_kernel, A, B, rows, columns);
+    // SOLUTION BEGIN
+    // STARTER: transpose(transpose_padded_kernel, A, B, rows, columns);
+    transpose(transpose_padded_kernel, A, B, rows, columns, FEW_ROWS);
+    // SOLUTION END
 }

@@ -4,13 +4,15 @@
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 root=$here/../..
-labs=(latency instructions atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
+labs=(libraries latency instructions atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
 case $1 in
     build)
         mkdir -p "$2"
         for lab in "${labs[@]}"; do
+            libraries=()
+            [[ $lab == libraries ]] && libraries=(-lcublas)
             "${NVCC:-nvcc}" -std=c++17 -O3 --extended-lambda -arch="${3:-sm_90}" -cudart static -I "$root/labs/$lab" -I "$root/labs/common" \
-                "$here/$lab.cu" -o "$2/$lab"
+                "$here/$lab.cu" -o "$2/$lab" "${libraries[@]}"
         done ;;
     run)
         nvidia-smi --query-gpu=name,driver_version,clocks.max.sm --format=csv,noheader

@@ -6,12 +6,13 @@ namespace {
 
 enum class Change { none, added, rolled };
 
-// Version 3 with each minimum replaced by an addition, or with the loop over the 4 k not unrolled.
+// Version 3 with 4 k at a time; with each minimum replaced by an addition, or with the loop over the k not unrolled.
 template <Change CHANGE>
 __global__ void changed_kernel(float* r, const float* padded, int n, int nn) {
     const float* const transposed = padded + nn * nn;
     const int i0 = blockIdx.y * PART, j0 = blockIdx.x * PART, thread = threadIdx.y * THREADS + threadIdx.x;
-    __shared__ float xs[CHUNK][PART], ys[CHUNK][PART];
+    constexpr int chunk = 4;
+    __shared__ float xs[chunk][PART], ys[chunk][PART];
     float result[EACH][EACH] = {};
     const auto turn = [&](int f) {
         float y[EACH];
@@ -24,18 +25,18 @@ __global__ void changed_kernel(float* r, const float* padded, int n, int nn) {
             }
         }
     };
-    for (int first = 0; first < n; first += CHUNK) {
-        for (int f = 0; f < CHUNK; ++f) {
+    for (int first = 0; first < n; first += chunk) {
+        for (int f = 0; f < chunk; ++f) {
             xs[f][thread] = transposed[nn * (first + f) + i0 + thread];
             ys[f][thread] = padded[nn * (first + f) + j0 + thread];
         }
         __syncthreads();
         if constexpr (CHANGE == Change::rolled) {
 #pragma unroll 1
-            for (int f = 0; f < CHUNK; ++f) turn(f);
+            for (int f = 0; f < chunk; ++f) turn(f);
         } else {
 #pragma unroll
-            for (int f = 0; f < CHUNK; ++f) turn(f);
+            for (int f = 0; f < chunk; ++f) turn(f);
         }
         __syncthreads();
     }
@@ -61,8 +62,14 @@ int main() {
     show("version 1", kernel_ms([&] { step_v1_kernel<<<grid, block>>>(r, d, n); }));
     show("version 2", kernel_ms([&] { step_v2_kernel<<<parts, few>>>(r, padded, n, nn); }));
     show("version 3", kernel_ms([&] { step_v3_kernel<<<parts, few>>>(r, padded, n, nn); }));
-    show("version 4", kernel_ms([&] { step_v4_kernel<<<parts, few>>>(r, padded, n, nn); }));
-    show("version 3, unrolled", kernel_ms([&] { changed_kernel<Change::none><<<parts, few>>>(r, padded, n, nn); }));
+    int* const any_negative = reinterpret_cast<int*>(device_floats(1));  // 0
+    show("version 4", kernel_ms([&] { step_v4_kernel<false><<<parts, few>>>(r, padded, any_negative, n, nn); }));
+    const int one = 1;
+    CHECK(cudaMemcpy(any_negative, &one, sizeof one, cudaMemcpyHostToDevice));
+    show("version 4, with negative lengths",
+         kernel_ms([&] { step_v4_kernel<true><<<parts, few>>>(r, padded, any_negative, n, nn); }));
+    show("version 3, 4 k at a time",
+         kernel_ms([&] { changed_kernel<Change::none><<<parts, few>>>(r, padded, n, nn); }));
     show("the same, not unrolled",
          kernel_ms([&] { changed_kernel<Change::rolled><<<parts, few>>>(r, padded, n, nn); }));
     show("the same, additions for minima",
@@ -70,7 +77,8 @@ int main() {
     row("padding and transposing", "n = 6300",
         kernel_ms([&] { pad_and_transpose_kernel<<<dim3(nn / PART, nn), PART>>>(padded, d, n, nn); }));
     row("the same in a tile", "n = 6300", kernel_ms([&] {
-            pad_and_transpose_in_tile_kernel<<<dim3(nn / TILE, nn / TILE), dim3(TILE, THREADS)>>>(padded, d, n, nn);
+            const dim3 tiles(nn / TILE, nn / TILE), threads(TILE, THREADS);
+            pad_and_transpose_in_tile_kernel<<<tiles, threads>>>(padded, any_negative, d, n, nn);
         }));
 
     std::vector<float> from(384 * 384, 1.0f), to(from);

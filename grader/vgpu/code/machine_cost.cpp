@@ -97,11 +97,19 @@ std::optional<MachineCost> of_division_by_constant(const ptx::Instruction& in) {
     return type.starts_with('s') ? signed_by_power_of_two : MachineCost{};
 }
 
+// Such as that of a float's bits to an integer.
+bool moves_register(const ptx::Instruction& in) {
+    return in.opcode == "mov" && in.operands.size() == 2 &&
+           std::ranges::all_of(
+               in.operands, [](const ptx::Operand& operand) { return operand.kind == ptx::Operand::Kind::Register; });
+}
+
 }  // namespace
 
 MachineCost machine_cost(const ptx::Instruction& in) {
     if (in.modifiers.empty()) return {};
     if (in.opcode == "cvt" && in.modifiers.size() >= 2) return of_conversion(in);
+    if (moves_register(in)) return {.moves = 1};
     if (const auto cost = of_division_by_constant(in)) return *cost;
     for (const Row& row : rows)
         if (row.opcode == in.opcode && row.types.find(in.modifiers.back()) != row.types.npos &&

@@ -141,6 +141,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
         e.instructions += b.size;
         w.clock += b.size;
         w.work.further += b.cost.further;
+        w.work.moves += b.cost.moves;
         const Insn* const end = insns + b.end;
         if (Checking && e.watch.values)
             run_watched(w, b, mask);

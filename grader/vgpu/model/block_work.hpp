@@ -29,16 +29,16 @@ constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors)
 }  // namespace l1_tenths
 
 struct WarpWork {
-    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0, further = 0;
+    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0, further = 0, moves = 0;
     [[nodiscard]] std::uint64_t issue_tenths() const {
-        return instructions * issue_tenths::instruction + further * issue_tenths::further +
+        return (instructions - moves) * issue_tenths::instruction + further * issue_tenths::further +
                divergences * issue_tenths::divergence;
     }
     // In fortieths of cycles: about four instructions are issued per cycle.
     [[nodiscard]] std::uint64_t cost() const { return issue_tenths() + 4 * l1_tenths; }
     WarpWork& operator+=(const WarpWork& other) {
         instructions += other.instructions, divergences += other.divergences;
-        l1_tenths += other.l1_tenths, further += other.further;
+        l1_tenths += other.l1_tenths, further += other.further, moves += other.moves;
         return *this;
     }
 };

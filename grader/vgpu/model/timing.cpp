@@ -85,8 +85,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double warps_per_block = std::max(std::ceil(number(config.block.count()) / number(device.warp_size)), 1.0);
     const double warps = blocks * warps_per_block;
 
-    const double instructions =
-        number(c.inst_executed) * machine_per_ptx + number(traffic.machine.further) * further_slots;
+    const double instructions = (number(c.inst_executed) - number(traffic.machine.moves)) * machine_per_ptx +
+                                number(traffic.machine.further) * further_slots;
     const double divergent = number(c.divergent_branches);
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;

@@ -27,6 +27,7 @@ _OF_WARP = re.compile(
     r"|\btiled_partition\s*<\s*(?:32|16|8|4|2)\s*>|%\s*32\b|/\s*32\b|&\s*(?:31|0x1[fF])\b|>>\s*5\b|<=?\s*32\b"
 )
 _LEAVES = re.compile(r"\b(?:return|break|continue|goto)\b")
+_PARTS = re.compile(r"&&|\|\||\?")  # what stands behind is not always asked
 _MAX_GAPS = 64
 
 _UNIFORM_CALLS = re.compile(r"\b(?:__syncthreads_\w+|sizeof|__builtin_assume)\s*\(")
@@ -119,12 +120,20 @@ class _Function:
 
     def conditional(self) -> Iterator[Conditional]:
         for at in self._barriers:
-            region = next((one for one in self.region.innermost(at).around() if self._differs(one)), None)
+            around = self.region.innermost(at).around()
+            region = next((one for one in around if self._differs(one) and not self._asks_all(one, at)), None)
             if region is not None:
                 yield Conditional(
                     self.region.name, self._code.line(at), region.kind, " ".join(_asked(region).split()),
                     self._code.line(region.start),
                 )  # fmt: skip
+
+    def _asks_all(self, region: Region, at: int) -> bool:
+        """Whether a barrier stands in the condition of a branch, where all threads come before they part."""
+        if region.kind not in ("if", "switch") or not region.start <= at < region.first:
+            return False
+        before = self._code.text[region.start : at]
+        return not _PARTS.search(before) or not self._depends(before, region.start)
 
     def _gaps(self, low: int, high: int) -> list[Gap]:
         first, second = self._at_line(low), self._at_line(high)

@@ -127,6 +127,8 @@ def test_the_barrier_its_line_and_its_condition() -> None:
         ("int t{threadIdx.x}; do { __syncthreads(); } while (t++ < n);", [("loop", "t++ < n")]),
         ("auto g = cg::this_thread_block(); if (g.thread_rank() < 4) g.sync();", [("if", "g.thread_rank() < 4")]),
         ("auto g = cg::this_thread_block(); if (threadIdx.x) cg::sync(g);", [("if", "threadIdx.x")]),
+        ("if (threadIdx.x == 0 && __syncthreads_or(n)) d[0] = 1;", [("if", "threadIdx.x == 0 && __syncthreads_or(n)")]),
+        ("if (threadIdx.x) { if (__syncthreads_or(n)) d[0] = 1; }", [("if", "threadIdx.x")]),
         ("if (n) { if (threadIdx.y == 0) { d[0] = 1; if (n > 1) __syncthreads(); } }", [("if", "threadIdx.y == 0")]),
     ],
 )
@@ -144,6 +146,8 @@ def test_conditions_on_the_thread(body: str, expected: list[tuple[str, str]]) ->
         "for (int i = threadIdx.x; i < n; i += 32) d[i] = 0; for (int i = 0; i < n; ++i) __syncthreads();",
         "{ int i = threadIdx.x; d[i] = 0; } int i = 0; if (i < n) __syncthreads();",
         "while (__syncthreads_or(threadIdx.x < n)) __syncthreads();",
+        "if (__syncthreads_or(d[threadIdx.x]) && threadIdx.x == 0) d[0] = 1;",
+        "if (n > 1 && __syncthreads_and(n) == threadIdx.x) d[0] = 1;",
         "int any = __syncthreads_count(d[threadIdx.x] > 0); if (any) __syncthreads();",
         "__shared__ int last; if (threadIdx.x == 0) last = d[threadIdx.x]; __syncthreads(); if (last) __syncthreads();",
         "__shared__ int s[4]; s[threadIdx.x] = threadIdx.x; if (s[0]) __syncthreads();",

@@ -24,11 +24,19 @@ constexpr MachineCost special = {0, 2}, conversion = {0, 1}, one_double = {0, 0,
 }  // namespace
 
 TEST_CASE("arithmetic on floats and sums of integers are one instruction each") {
-    for (const char* simple : {"add.f32 %f1, %f2, %f3", "fma.rn.f32 %f1, %f2, %f3, %f4", "add.s32 %r1, %r2, %r3",
-                               "min.f32 %f1, %f2, %f3", "mov.b64 %l1, %l2", "ld.global.f32 %f1, [%l1]", "bar.sync 0",
-                               "setp.lt.f32 %p1, %f1, %f2", "and.b64 %l1, %l2, %l3", "ret"}) {
+    for (const char* simple :
+         {"add.f32 %f1, %f2, %f3", "fma.rn.f32 %f1, %f2, %f3, %f4", "add.s32 %r1, %r2, %r3", "min.f32 %f1, %f2, %f3",
+          "mov.b32 %r1, 7", "mov.u32 %r1, %tid.x", "ld.global.f32 %f1, [%l1]", "bar.sync 0",
+          "setp.lt.f32 %p1, %f1, %f2", "and.b64 %l1, %l2, %l3", "ret"}) {
         CAPTURE(simple);
         CHECK(cost(simple) == MachineCost{});
+    }
+}
+
+TEST_CASE("a move from register to register is none, whatever their types") {
+    for (const char* move : {"mov.b32 %r1, %f1", "mov.b32 %f1, %r1", "mov.u32 %r1, %r2", "mov.b64 %l1, %d1"}) {
+        CAPTURE(move);
+        CHECK(cost(move) == MachineCost{.moves = 1});
     }
 }
 

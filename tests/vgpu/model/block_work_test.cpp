@@ -74,10 +74,12 @@ TEST_CASE("what a warp's work costs: issue slots in tenths, and four times the t
     CHECK(WarpWork{10, 0, 0}.issue_tenths() == 80);
     CHECK(WarpWork{0, 2, 0}.issue_tenths() == 200);
     CHECK(WarpWork{0, 0, 0, 3}.issue_tenths() == 30);
+    CHECK(WarpWork{10, 0, 0, 0, 4}.issue_tenths() == 48);  // four of the ten are moves
     CHECK(WarpWork{10, 2, 7, 1}.cost() == 80 + 200 + 28 + 10);
-    WarpWork sum{1, 2, 3};
-    sum += {10, 20, 30};
+    WarpWork sum{1, 2, 3, 4, 1};
+    sum += {10, 20, 30, 40, 2};
     CHECK((sum.instructions == 11 && sum.divergences == 22 && sum.l1_tenths == 33));
+    CHECK((sum.further == 44 && sum.moves == 3));
     CHECK((WarpWork{}.cost() == 0 && BlockWork{}.warps == 0 && BlockWork{}.longest_warp == 0));
     // The load/store pipe: a request for four sectors, and the cost of each further sector.
     CHECK((l1_tenths::load_request == 16 && l1_tenths::store_request == 10 && l1_tenths::wavefront == 10));

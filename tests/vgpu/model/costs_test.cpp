@@ -60,6 +60,16 @@ TEST_CASE("what ptxas adds to an instruction takes issue slots and the warp's ti
     CHECK(time.units_ns == 0);
 }
 
+TEST_CASE("moves from register to register take no time") {
+    device::Counters counters;
+    counters.inst_executed = 3 * many;
+    const KernelTime time = time_of(counters, {.machine = {.moves = many}});
+    counters.inst_executed = 2 * many;
+    const KernelTime without = time_of(counters, {});
+    CHECK(time.issue_ns == Approx(without.issue_ns));
+    CHECK(time.latency_ns == Approx(without.latency_ns));
+}
+
 TEST_CASE("a kernel takes no less than the busiest of the units of which there are few") {
     const auto units = [](const MachineCost& machine, const char* device = "h100:1") {
         const Profile on = find_profile(device);
