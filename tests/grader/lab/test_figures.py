@@ -65,3 +65,4 @@ def test_the_style_of_a_figure_is_of_what_it_draws_and_light_or_dark(figure: Pat
     light, dark = (set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", part)) for part in style.split("@media"))
     assert light == set(re.findall(r'class="([^"]*)"', drawn))
     assert light - dark <= SAME_IN_THE_DARK
+    assert dark <= light
