@@ -60,8 +60,6 @@ __global__ void add(float* a, int n) {
 
 PATCH = """\
 WRONG: loses "adds", "adds odd sizes" - no guard
---- toy.cu
-+++ toy.cu
 @@ -3,3 +3,3 @@
  __global__ void add(float* a, int n) {
 -    if (threadIdx.x < n) a[threadIdx.x] += 1;
