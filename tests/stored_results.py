@@ -10,8 +10,6 @@ the command line and nothing of the package, so that it outlives what it compare
 (default: ./warpgrade of this checkout).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

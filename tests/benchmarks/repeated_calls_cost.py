@@ -7,8 +7,6 @@ compares the processor time of all processes in sandboxes, as the result tells i
 warm grade, in which the submission is compiled but nothing else is. Medians.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

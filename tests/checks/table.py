@@ -9,8 +9,6 @@
 Between the two, sanitizer.sh runs the executables on a machine with a GPU. It needs the C++ build, as the tests do.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A toy lab, a judge, a device and a sandbox that do as a test says, and the command line called from within."""
 
-from __future__ import annotations
-
 import stat
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ Works on our own style: clang-format puts spaces around binary operators, and no
 then does not compile is left out by whoever builds it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

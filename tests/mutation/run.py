@@ -5,8 +5,6 @@
 .venv/bin/python tests/mutation/run.py --only vgpu/exec --file scheduler.cpp
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import itertools

@@ -1,7 +1,5 @@
 """Writes the grades and the feedback of a class after each change, and shows its summary on the terminal."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Turns what linkers say into what a student can act on."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Sequence

@@ -5,8 +5,6 @@ report of the whole grade says of them. Sections begin with `## NAME: what is wr
 are the author's.
 """
 
-from __future__ import annotations
-
 import difflib
 import io
 import itertools

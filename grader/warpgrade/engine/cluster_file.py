@@ -1,7 +1,5 @@
 """The file that `--cluster` names: where a class is graded when it is not graded here (docs/scale.md)."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib

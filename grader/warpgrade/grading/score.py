@@ -1,7 +1,5 @@
 """Scores: turns the judge's verdicts and a lab's points into test results and sums."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ A name that is missing in one of them would cost students points or leave a test
 told before anything is built. The tests are read as text, and only certain mistakes are reported.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import re

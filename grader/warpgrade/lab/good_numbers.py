@@ -4,8 +4,6 @@
 values of the inputs are not in it, nor those that a check asks for exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import TypeAlias

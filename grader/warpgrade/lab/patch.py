@@ -5,8 +5,6 @@ is, or the patch does not fit. What `@@` says of line numbers is for the reader.
 around the change as say where it is.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Sequence

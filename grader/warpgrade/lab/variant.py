@@ -7,8 +7,6 @@ common with the reference is kept whole, as `<name>.cu`: the header is its first
 are the reference's.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import re

@@ -1,7 +1,5 @@
 """JSON Schemas of what people write and programs read, laid out for both."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

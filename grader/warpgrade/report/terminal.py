@@ -3,8 +3,6 @@
 A table with a line or two for each test, then the one failure to begin with, whole; --full shows all of them so.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Collection, Sequence

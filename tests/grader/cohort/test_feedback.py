@@ -1,7 +1,5 @@
 """Feedback of a class: what students read, in the zips that platforms take. Goldens: WARPGRADE_UPDATE_GOLDEN=1."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Rosters as registrars, platforms and spreadsheets write them, and who is found with their help."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 

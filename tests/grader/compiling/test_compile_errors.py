@@ -1,7 +1,5 @@
 """What a compiler's first error asks for, in one line, where the compiler does not say it itself."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """What is given with a lab: its contract, and the course's headers in labs/common."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

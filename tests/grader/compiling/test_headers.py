@@ -1,7 +1,5 @@
 """Headers that do a lab's work are refused however they are included; what labs may use stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What compilers warn of: each warning once, in the student's own files, kept with what was compiled."""
 
-from __future__ import annotations
-
 import time
 import uuid
 

@@ -1,7 +1,5 @@
 """What students read of wrong solutions, kept in messages.txt: on the toy lab; test_grade.py holds the real ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

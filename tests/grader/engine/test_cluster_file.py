@@ -1,7 +1,5 @@
 """The file of --cluster: what it says, how mistakes in it are told, and what Parsl is given."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

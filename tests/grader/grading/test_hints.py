@@ -1,7 +1,5 @@
 """A hint knows the failure: the one that a test shows is the lab's for it, or none where it would lead astray."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

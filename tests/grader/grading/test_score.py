@@ -1,7 +1,5 @@
 """Points: curves, partial credit, and the outcomes that are no zeros."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

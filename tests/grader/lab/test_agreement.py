@@ -1,7 +1,5 @@
 """What lab.toml, the contract and the tests say of each other: an author's mistake has its file and its line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Equal things in a row are one line of the file: boxes are one path, words are one text.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

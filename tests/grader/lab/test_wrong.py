@@ -1,7 +1,5 @@
 """Wrong solutions: patches against the references."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A full disk, a folder that cannot be written: one sentence each, status 3, and nothing half written."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """What platforms get of a result, against golden files; remake them with WARPGRADE_UPDATE_GOLDEN=1 and read them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

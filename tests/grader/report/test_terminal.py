@@ -1,7 +1,5 @@
 """The score table, against golden files. Remake them with WARPGRADE_UPDATE_GOLDEN=1, and read what changed."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path

@@ -4,8 +4,6 @@
 it is right for what we could not judge, too.
 """
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 
