@@ -164,5 +164,5 @@ def _entries(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
                 )
         elif found.public == item.hidden:
             tag = "is tagged [public]" if found.public else "is not tagged [public]"
-            what = f"“{item.name}” {tag}, but has hidden = {str(item.hidden).lower()} at {where}:{lines[item.name]}"
+            what = f"“{item.name}” {tag}, but is {'hidden' if item.hidden else 'public'} at {where}:{lines[item.name]}"
             yield Mistake(found.file, found.line, f"{what}: change one of them")
