@@ -69,7 +69,7 @@ class Messages:
         """Compare what a result says with the file, or keep it to be written; return how the two differ."""
         if result.device.kind != "vgpu" or not (self._rewrite or path(self._lab).exists()):
             return ""  # a real device counts and finds less
-        told = f"## {mistake.name}: {mistake.what}\n\n{textwrap.indent(text(result), _INDENT)}\n"
+        told = f"## {mistake.name}: {mistake.what}\n{textwrap.indent(text(result), _INDENT)}\n"
         if self._rewrite:
             with self._lock:
                 self._sections[mistake.name] = told

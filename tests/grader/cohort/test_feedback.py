@@ -62,8 +62,8 @@ def test_golden(name: str, row: Row, result: Result | None) -> None:
     about = told(row, result)
     page, graded = (STYLE.sub(b"", feedback_text.render_html(one)) for one in (about, told(ADA, FINAL)))
     if name in ("late", "decided", "error", "early"):
-        lines = (one.decode().splitlines() for one in (graded, page))
-        page = "\n".join(difflib.unified_diff(*lines, n=0, lineterm="")).encode()
+        before, after = (one.decode().splitlines() for one in (graded, page))
+        page = "\n".join(difflib.unified_diff(before, after, n=0, lineterm="")).encode()
     for suffix, made in (("txt", feedback_text.render_text(about).encode()), ("html", page)):
         path = GOLDEN / f"feedback-{name}.{suffix}"
         if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):

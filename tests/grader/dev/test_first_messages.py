@@ -20,7 +20,6 @@ Install = Callable[[Script], Path]
 
 SECTION = """\
 ## no_guard: no guard
-
     Fix this first: adds
       a[3] is 1
       hint: Which element is this thread's?
