@@ -63,7 +63,7 @@ def test_a_proof_fails_where_file_and_report_differ(layout: Layout, lab: Lab, sc
         "expected what students read to be in wrong/messages.txt, which says otherwise: "
         "run ./warpgrade prove toy --only no_guard --write-messages, and read it"
     )
-    assert difference == ["@@ -4 +4 @@", "-      a[3] is 1", "+      a[3] is 2"]
+    assert difference == ["@@ -3 +3 @@", "-      a[3] is 1", "+      a[3] is 2"]
     first_messages.path(lab).write_text("A head of its own.\n", encoding="utf-8")
     assert "has no section on it" in prove.wrong_solution(layout, lab, "no_guard")
 
