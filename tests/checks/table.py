@@ -25,6 +25,8 @@ from warpgrade.compiling import toolchain  # noqa: E402
 from warpgrade.running import run  # noqa: E402
 
 NOT_RUN = "not run"
+NOTHING = " | — | — | — |"
+QUIET = "In these correct programs neither finds anything: "
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
 
 HEAD = """# The corpus of the checks
@@ -68,8 +70,13 @@ def name_of(source: Path) -> str:
 
 def known() -> dict[str, str]:
     """Return the page's rows, by the programs' names in compute-sanitizer's table."""
-    rows = re.finditer(r"^\| \[(\w+)/(\w+)\]\S* \|.*\|$", OUTPUT.read_text(encoding="utf-8"), re.M)
-    return {f"{row[1]}.{row[2]}": row[0] for row in rows if not row[0].endswith(f"| {NOT_RUN} |")}
+    page, _, quiet = OUTPUT.read_text(encoding="utf-8").partition(QUIET)
+    rows = list(re.finditer(r"^\| \[(\w+)/(\w+)\]\S* \|.*\|$", page, re.M))
+    links = re.finditer(r"\[(\w+)/(\w+)\]\([^)]*\)", quiet)
+    return {
+        **{f"{row[1]}.{row[2]}": row[0] for row in rows if not row[0].endswith(f"| {NOT_RUN} |")},
+        **{f"{link[1]}.{link[2]}": f"| {link[0]}{NOTHING}" for link in links},
+    }
 
 
 def build(folder: Path, sources: list[Path]) -> None:
@@ -124,7 +131,7 @@ def write(table: Path) -> None:
     if version_file.exists():
         lines = [line.strip() for line in version_file.read_text(encoding="utf-8").splitlines() if line.strip()]
         version = f" ({'; '.join(lines)})"
-    rows = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
+    rows = []
     for source in corpus.PROGRAMS:
         name = name_of(source)
         if name in before and name not in sanitizer:
@@ -135,8 +142,16 @@ def write(table: Path) -> None:
         other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else NOT_RUN
         link = f"[{source.parent.name}/{source.stem}](../tests/checks/{source.parent.name}/{source.name})"
         rows.append(f"| {link} | {_cell(expected.must)} | {_cell(found)} | {other} |")
-    OUTPUT.write_text(HEAD.format(version=version) + "\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    print(f"{OUTPUT.relative_to(ROOT)}: {len(rows) - 2} programs")
+    OUTPUT.write_text(HEAD.format(version=version) + tabulate(rows), encoding="utf-8")
+    print(f"{OUTPUT.relative_to(ROOT)}: {len(rows)} programs")
+
+
+def tabulate(rows: list[str]) -> str:
+    """Return the table, and below it the programs in which there is nothing to find and nothing is found."""
+    quiet = [row.removeprefix("| ").removesuffix(NOTHING) for row in rows if row.endswith(NOTHING)]
+    lines = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
+    lines += [row for row in rows if not row.endswith(NOTHING)]
+    return "\n" + "\n".join([*lines, "", f"{QUIET}{', '.join(quiet)}."]) + "\n"
 
 
 def main() -> int:
