@@ -71,9 +71,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _SLURM_ONLY = ("partition", "account", "qos", "options")
-_MEANT = {
-    "'^[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]$'": "hours:minutes:seconds, such as 02:00:00",
-}
+_MEANT = {"'^[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]$'": "hours:minutes:seconds, such as 02:00:00"}
 
 
 def read(path: Path) -> Settings:

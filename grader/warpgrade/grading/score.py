@@ -194,8 +194,7 @@ def add_good_numbers(tests: Sequence[TestResult], good: GoodNumbers | None, devi
 
     return [
         msgspec.structs.replace(
-            test,
-            checks=[msgspec.structs.replace(one, good=reference_has(test.name, one)) for one in test.checks],
+            test, checks=[msgspec.structs.replace(one, good=reference_has(test.name, one)) for one in test.checks]
         )
         for test in tests
     ]

@@ -188,10 +188,7 @@ class _Book:
         found = [place for name in self.sheet.identifiers if (place := self._at(name)) is not None]
         if not found:
             known = ", ".join(self.sheet.identifiers)
-            raise BadInput(
-                f"the export has none of the columns {known}",
-                hint="is it that platform's, in English?",
-            )
+            raise BadInput(f"the export has none of the columns {known}", hint="is it that platform's, in English?")
         return found
 
     @cached_property

@@ -104,10 +104,7 @@ def test_a_hidden_test_shows_what_students_may_see(name: str) -> None:
         assert "keeps NaN" in words or name == "autolab"
 
 
-UNDECIDED = {
-    "error": GRADED,
-    "pending": of([GRADED.tests[0], GRADED.tests[7]]),
-}
+UNDECIDED = {"error": GRADED, "pending": of([GRADED.tests[0], GRADED.tests[7]])}
 
 
 @pytest.mark.parametrize("sample", UNDECIDED)
