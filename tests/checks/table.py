@@ -72,10 +72,9 @@ def known() -> dict[str, str]:
     """Return the page's rows, by the programs' names in compute-sanitizer's table."""
     page, _, quiet = OUTPUT.read_text(encoding="utf-8").partition(QUIET)
     rows = list(re.finditer(r"^\| \[(\w+)/(\w+)\]\S* \|.*\|$", page, re.M))
-    links = re.finditer(r"\[(\w+)/(\w+)\]\([^)]*\)", quiet)
     return {
         **{f"{row[1]}.{row[2]}": row[0] for row in rows if not row[0].endswith(f"| {NOT_RUN} |")},
-        **{f"{link[1]}.{link[2]}": f"| {link[0]}{NOTHING}" for link in links},
+        **{name.replace("/", "."): f"| {link(name)}{NOTHING}" for name in re.findall(r"\w+/\w+", quiet)},
     }
 
 
@@ -115,6 +114,11 @@ def _short(kind: str) -> str:
     return kind[:60].replace("|", "/")
 
 
+def link(name: str) -> str:
+    """Return a link to the program of this name, such as memcheck/last_block."""
+    return f"[{name}](../tests/checks/{name}.cu)"
+
+
 def _cell(findings: list[corpus.Finding]) -> str:
     words = [
         f"{one.rule} {one.line}" + (f"↔{one.other}" if one.other > 0 else "")
@@ -140,15 +144,16 @@ def write(table: Path) -> None:
         expected = corpus.read_expectations(source.read_text(encoding="utf-8"))
         found = list(corpus.findings(corpus.counted(corpus.execute(source), source), source))
         other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else NOT_RUN
-        link = f"[{source.parent.name}/{source.stem}](../tests/checks/{source.parent.name}/{source.name})"
-        rows.append(f"| {link} | {_cell(expected.must)} | {_cell(found)} | {other} |")
+        rows.append(
+            f"| {link(f'{source.parent.name}/{source.stem}')} | {_cell(expected.must)} | {_cell(found)} | {other} |"
+        )
     OUTPUT.write_text(HEAD.format(version=version) + tabulate(rows), encoding="utf-8")
     print(f"{OUTPUT.relative_to(ROOT)}: {len(rows)} programs")
 
 
 def tabulate(rows: list[str]) -> str:
     """Return the table, and below it the programs in which there is nothing to find and nothing is found."""
-    quiet = [row.removeprefix("| ").removesuffix(NOTHING) for row in rows if row.endswith(NOTHING)]
+    quiet = [row.split("]")[0].removeprefix("| [") for row in rows if row.endswith(NOTHING)]
     lines = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
     lines += [row for row in rows if not row.endswith(NOTHING)]
     return "\n" + "\n".join([*lines, "", f"{QUIET}{', '.join(quiet)}."]) + "\n"
