@@ -1,8 +1,8 @@
 """What a student reads first of each wrong solution: labs/<lab>/wrong/messages.txt, to be read through as one text.
 
-It is what `check` prints below its table, so without hidden tests; where only hidden tests are lost, it is what the
-report of the whole grade says of them. Sections begin with `## NAME: what is wrong`; the lines before the first of them
-are the author's.
+It is what `check` prints below its table, so without hidden tests, but for how to see a test's other checks; where only
+hidden tests are lost, it is what the report of the whole grade says of them. Sections begin with `## NAME: what is
+wrong`; the lines before the first of them are the author's.
 """
 
 import difflib
@@ -54,7 +54,8 @@ def _rendered(show: Callable[[Console], None]) -> str:
     file = io.StringIO()
     show(Console(file=file, width=_WIDTH, highlight=False, color_system=None))
     text = _HOST_ADDRESS.sub("0x…", file.getvalue().strip("\n"))
-    return "\n".join(line.rstrip() for line in text.split("\n"))
+    lines = (line.rstrip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line.strip() != terminal.OTHER_CHECKS)
 
 
 class Messages:
