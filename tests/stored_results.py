@@ -10,8 +10,6 @@ the command line and nothing of the package, so that it outlives what it compare
 (default: ./warpgrade of this checkout).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -28,32 +26,13 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = shlex.split(os.environ.get("WARPGRADE", str(ROOT / "warpgrade")))
 # Words for people, and what holds the time or the place of a run.
 TEXTS = {
-    "message",
-    "notes",
-    "hint",
-    "hints",
-    "help",
-    "detail",
-    "title",
-    "advice",
-    "text",
-    "problem",
-    "review",
-    "error",
+    "message", "notes", "hint", "hints", "help", "detail", "title", "advice", "text", "problem", "review", "error",
     "call_errors",
-}
+}  # fmt: skip
 LEFT_OUT = {
-    "started",
-    "finished",
-    "seconds",
-    "wall_seconds",
-    "command",
-    "versions",
-    "version",
-    "grader",
-    "wall_ms",
+    "started", "finished", "seconds", "wall_seconds", "command", "versions", "version", "grader", "wall_ms",
     "started_at",
-}
+}  # fmt: skip
 
 
 def sources(lab: Path) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """Entry of `python -m warpgrade`."""
 
-from __future__ import annotations
-
 import signal
 import sys
 

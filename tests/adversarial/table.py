@@ -1,7 +1,5 @@
 """The table of attacks, attacks.toml: which known ways to cheat there are, and which fixture or test holds each."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every hostile submission of the table gets its verdict: no more points, no error, and nothing that it wants told."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import re

@@ -1,7 +1,5 @@
 """A grader that is killed leaves nothing running: neither judge nor device nor the submission's program."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

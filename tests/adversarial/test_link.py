@@ -1,7 +1,5 @@
 """Sources that aim at compiler, linker and report: refused with the reason, and none of it is the grader's error."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Honest submissions that do odd things: host code whose requests look like a cheat's, or differ from run to run."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

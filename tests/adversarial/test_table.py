@@ -1,7 +1,5 @@
 """The table of attacks is whole: each known class has its answer, each fixture is used, and the page says the same."""
 
-from __future__ import annotations
-
 import os
 
 from table import CLASSES, HERE, LAYOUT, as_markdown, names_of_course, read

@@ -13,8 +13,6 @@ stands beside it, of all processes, also of those that nobody waits for. Which p
 of two versions.
 """
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import dataclasses
@@ -60,7 +58,7 @@ class Spent:
     cpu: float
     own: float  # of this process alone
 
-    def __add__(self, other: Spent) -> Spent:
+    def __add__(self, other: "Spent") -> "Spent":
         return Spent(self.wall + other.wall, self.cpu + other.cpu, self.own + other.own)
 
 

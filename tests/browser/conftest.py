@@ -1,7 +1,5 @@
 """Opens pages in Debian's Chromium, which `./warpgrade test` installs; without it the tests are skipped."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """All kinds of pages that Warpgrade writes, of results with something to show in every part."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

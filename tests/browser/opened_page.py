@@ -1,7 +1,5 @@
 """A page in a browser: what it said and asked for, and its controls."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol

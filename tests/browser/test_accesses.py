@@ -1,7 +1,5 @@
 """The viewer of accesses in a browser: it steps, plays and chooses, and draws what the page's own pictures show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The class's page in a browser: filters, order, links to what a student gets, the leaderboard."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from browser.made_pages import PAGES

@@ -1,7 +1,5 @@
 """Every page in a real browser: by mouse and keyboard, in both themes, in three widths, on paper, without scripts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The keys of a result's page: the next failure or finding, the one before, the next filter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from browser.made_pages import PAGES

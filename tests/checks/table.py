@@ -9,8 +9,6 @@
 Between the two, sanitizer.sh runs the executables on a machine with a GPU. It needs the C++ build, as the tests do.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess
@@ -27,6 +25,8 @@ from warpgrade.compiling import toolchain  # noqa: E402
 from warpgrade.running import run  # noqa: E402
 
 NOT_RUN = "not run"
+NOTHING = " | — | — | — |"
+QUIET = "In these correct programs neither finds anything: "
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
 
 HEAD = """# The corpus of the checks
@@ -70,8 +70,12 @@ def name_of(source: Path) -> str:
 
 def known() -> dict[str, str]:
     """Return the page's rows, by the programs' names in compute-sanitizer's table."""
-    rows = re.finditer(r"^\| \[(\w+)/(\w+)\]\S* \|.*\|$", OUTPUT.read_text(encoding="utf-8"), re.M)
-    return {f"{row[1]}.{row[2]}": row[0] for row in rows if not row[0].endswith(f"| {NOT_RUN} |")}
+    page, _, quiet = OUTPUT.read_text(encoding="utf-8").partition(QUIET)
+    rows = list(re.finditer(r"^\| \[(\w+)/(\w+)\]\S* \|.*\|$", page, re.M))
+    return {
+        **{f"{row[1]}.{row[2]}": row[0] for row in rows if not row[0].endswith(f"| {NOT_RUN} |")},
+        **{name.replace("/", "."): f"| {link(name)}{NOTHING}" for name in re.findall(r"\w+/\w+", quiet)},
+    }
 
 
 def build(folder: Path, sources: list[Path]) -> None:
@@ -110,6 +114,11 @@ def _short(kind: str) -> str:
     return kind[:60].replace("|", "/")
 
 
+def link(name: str) -> str:
+    """Return a link to the program of this name, such as memcheck/last_block."""
+    return f"[{name}](../tests/checks/{name}.cu)"
+
+
 def _cell(findings: list[corpus.Finding]) -> str:
     words = [
         f"{one.rule} {one.line}" + (f"↔{one.other}" if one.other > 0 else "")
@@ -126,7 +135,7 @@ def write(table: Path) -> None:
     if version_file.exists():
         lines = [line.strip() for line in version_file.read_text(encoding="utf-8").splitlines() if line.strip()]
         version = f" ({'; '.join(lines)})"
-    rows = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
+    rows = []
     for source in corpus.PROGRAMS:
         name = name_of(source)
         if name in before and name not in sanitizer:
@@ -135,10 +144,19 @@ def write(table: Path) -> None:
         expected = corpus.read_expectations(source.read_text(encoding="utf-8"))
         found = list(corpus.findings(corpus.counted(corpus.execute(source), source), source))
         other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else NOT_RUN
-        link = f"[{source.parent.name}/{source.stem}](../tests/checks/{source.parent.name}/{source.name})"
-        rows.append(f"| {link} | {_cell(expected.must)} | {_cell(found)} | {other} |")
-    OUTPUT.write_text(HEAD.format(version=version) + "\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    print(f"{OUTPUT.relative_to(ROOT)}: {len(rows) - 2} programs")
+        rows.append(
+            f"| {link(f'{source.parent.name}/{source.stem}')} | {_cell(expected.must)} | {_cell(found)} | {other} |"
+        )
+    OUTPUT.write_text(HEAD.format(version=version) + tabulate(rows), encoding="utf-8")
+    print(f"{OUTPUT.relative_to(ROOT)}: {len(rows)} programs")
+
+
+def tabulate(rows: list[str]) -> str:
+    """Return the table, and below it the programs in which there is nothing to find and nothing is found."""
+    quiet = [row.split("]")[0].removeprefix("| [") for row in rows if row.endswith(NOTHING)]
+    lines = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
+    lines += [row for row in rows if not row.endswith(NOTHING)]
+    return "\n" + "\n".join([*lines, "", f"{QUIET}{', '.join(quiet)}."]) + "\n"
 
 
 def main() -> int:

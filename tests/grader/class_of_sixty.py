@@ -1,7 +1,5 @@
 """A graded class in its folder, without grading: of each three students, one forgot the barrier, one is slow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """Classes that tests of gradebook, feedback and summary share."""
 
-from __future__ import annotations
-
 import msgspec
 
 from warpgrade.cohort.row import Decision, Lost, Row

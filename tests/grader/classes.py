@@ -1,7 +1,5 @@
 """Folders and archives as platforms export them, and what is collected of them."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """Fixtures: a project with one toy lab and a judge whose behaviour each test chooses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

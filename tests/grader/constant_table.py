@@ -5,8 +5,6 @@
 It answers all questions with 1 or a number that a message has told, and asks again until the messages tell no more.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

@@ -6,8 +6,6 @@ behind `// may:` may be found there as well. A program without `expect` is corre
 advice is said about it. `// arguments: …` are further options, as of `warpgrade run`.
 """
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import hashlib

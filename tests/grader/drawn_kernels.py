@@ -1,7 +1,5 @@
 """Kernels and a device that tests of pages share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from warpgrade.running.profile import Kernel, Line

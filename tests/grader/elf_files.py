@@ -1,7 +1,5 @@
 """Object files made by hand: an honest one, and the parts to make others."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass

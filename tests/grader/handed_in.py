@@ -1,7 +1,5 @@
 """Submissions of the toy lab, in folders and archives, and what is said of those that are refused."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

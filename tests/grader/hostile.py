@@ -1,7 +1,5 @@
 """Words of strangers that act on terminals and build services, and a result that is full of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Sources that are made to keep whoever reads them busy: each is about so many bytes long."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

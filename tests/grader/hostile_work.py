@@ -1,7 +1,5 @@
 """Functions to call in a confined process: what strangers' text could make of those that read it."""
 
-from __future__ import annotations
-
 import os
 import resource
 import socket

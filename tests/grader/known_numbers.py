@@ -5,8 +5,6 @@ and modelled. nvcc decides what runs, so each file holds for the version in its 
 writes the lines of the tests that run anew; what exactly has changed, tests/stored_results.py tells.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What takes long to make is made once: the first process of pytest that needs it does, and the others wait for it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

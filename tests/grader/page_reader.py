@@ -1,7 +1,5 @@
 """Reads a page of HTML as a browser would, and finds what should not be in it."""
 
-from __future__ import annotations
-
 import html.parser
 
 

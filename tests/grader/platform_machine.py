@@ -1,7 +1,5 @@
 """A machine of a platform: the system's programs, and of all else only what the platform lays down at its own paths."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import subprocess
 import zipfile

@@ -1,7 +1,5 @@
 """Results that tests of reports and schema share."""
 
-from __future__ import annotations
-
 from warpgrade.compiling.failure import Problem
 from warpgrade.findings.diagnosis import Diagnostic, Memory, Place, Related, Thread
 from warpgrade.grading.result import (

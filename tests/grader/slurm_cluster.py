@@ -4,8 +4,6 @@ Debian's slurmd may run several times on one host under names of their own (-N).
 munge has a key and a socket of its own, so that nobody else is let in. All processes end with the test.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd

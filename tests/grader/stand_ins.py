@@ -1,7 +1,5 @@
 """A toy lab, a judge, a device and a sandbox that do as a test says, and the command line called from within."""
 
-from __future__ import annotations
-
 import stat
 import sys
 from pathlib import Path
@@ -60,8 +58,6 @@ __global__ void add(float* a, int n) {
 
 PATCH = """\
 WRONG: loses "adds", "adds odd sizes" - no guard
---- toy.cu
-+++ toy.cu
 @@ -3,3 +3,3 @@
  __global__ void add(float* a, int n) {
 -    if (threadIdx.x < n) a[threadIdx.x] += 1;

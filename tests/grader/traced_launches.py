@@ -1,7 +1,5 @@
 """Launches with recorded accesses, as a device server describes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 ALL = 0xFFFFFFFF

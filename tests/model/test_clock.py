@@ -1,7 +1,5 @@
 """The modelled times of atomics, of starting blocks and of single instructions against an H100's (h100.md)."""
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

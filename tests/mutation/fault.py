@@ -1,7 +1,5 @@
 """A fault that is planted in a source file: one place, and what stands there instead."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Works on our own style: clang-format puts spaces around binary operators, and no
 then does not compile is left out by whoever builds it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -62,14 +60,7 @@ def read_tokens(source: bytes) -> list[Token]:
         if kind in {"comment", "directive", "space"}:
             continue
         before, behind = source[match.start() - 1 : match.start()], source[match.end() : match.end() + 1]
-        tokens.append(
-            Token(
-                match[0].decode(),
-                kind,
-                match.start(),
-                before.isspace() and behind.isspace(),
-            )
-        )
+        tokens.append(Token(match[0].decode(), kind, match.start(), before.isspace() and behind.isspace()))
     return tokens
 
 

@@ -1,7 +1,5 @@
 """Faults for Python, the same ones as for C++: where they are, the parser says."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

@@ -5,10 +5,9 @@
 .venv/bin/python tests/mutation/run.py --only vgpu/exec --file scheduler.cpp
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
+import itertools
 import json
 import os
 import queue
@@ -49,12 +48,14 @@ class Equivalent:
 
 
 def read_equivalent() -> list[Equivalent]:
-    """Return the faults of equivalent.toml; raises ValueError for some without a reason."""
-    found = []
-    for group in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["equivalent"]:
-        if not group.get("reason"):
-            raise ValueError(f"{EQUIVALENT.name}: faults of {group['file']} have no reason: {group['faults']}")
-        found += [Equivalent(group["file"], *fault) for fault in group["faults"]]
+    """Return the faults of equivalent.toml."""
+    found: list[Equivalent] = []
+    for file, reasons in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).items():
+        for line, *changes in itertools.chain.from_iterable(reasons.values()):
+            found += [] if changes else [Equivalent(file, line)]
+            for change, nth in itertools.zip_longest(changes, changes[1:]):
+                if isinstance(change, str):
+                    found.append(Equivalent(file, line, change, nth if isinstance(nth, int) else 0))
     return found
 
 

@@ -1,7 +1,5 @@
 """The faults that are planted: which ones, where not, and each in one place."""
 
-from __future__ import annotations
-
 import subprocess
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A copy to plant faults in: its tests run behind a wall, and decide what is noticed."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

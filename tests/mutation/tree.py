@@ -1,7 +1,5 @@
 """A copy of the checkout to plant faults in: built, tested in a sandbox, and put right again."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import html
@@ -134,7 +132,7 @@ class Tree:
         """Where its commands see it."""
         return self.place or self.home
 
-    def copy(self, home: Path) -> Tree:
+    def copy(self, home: Path) -> "Tree":
         """Copy this tree with all that is built in it; commands of the copy see it in this one's place."""
         shutil.rmtree(home, ignore_errors=True)
         subprocess.run(["cp", "-a", "--reflink=auto", str(self.home), str(home)], check=True)

@@ -6,8 +6,6 @@ Meanwhile processes without end keep all cores busy, and the judge and all that 
 at random. Only times and the name of the moment may differ. The exit status is 1 if anything else does.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

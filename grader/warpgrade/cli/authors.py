@@ -1,7 +1,5 @@
 """`new`, `prove`, `calibrate`, `wrong` and `right`: for those who write labs."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path

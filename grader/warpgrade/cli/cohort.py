@@ -1,7 +1,5 @@
 """`class`, `merge` and `leaderboard`: a whole class, graded."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """`similarity`: which submissions of a class have pieces in common."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The terminal as the commands write to it."""
 
-from __future__ import annotations
-
 import sys
 from typing import IO, cast
 

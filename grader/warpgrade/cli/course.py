@@ -1,7 +1,5 @@
 """`course`: what course.toml says, checked against the labs and this machine."""
 
-from __future__ import annotations
-
 import click
 from rich.table import Table
 from rich.text import Text

@@ -1,7 +1,5 @@
 """`override` and `accept`: what a person decides, gives and writes about a submission of a class."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

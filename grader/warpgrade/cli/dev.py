@@ -1,7 +1,5 @@
 """`doctor` and `test`: Warpgrade looks at its machine and at itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`explain`: the page about a rule, a counter, a function, a test or a word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`grade` and `check`: one submission, graded."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`release`: what students get."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`list` and `starter`: the labs, and what students begin with."""
 
-from __future__ import annotations
-
 import click
 from rich.table import Table
 from rich.text import Text

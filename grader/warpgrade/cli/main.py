@@ -1,7 +1,5 @@
 """The command line: its commands, exit statuses, and what is said when something ends early."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import os

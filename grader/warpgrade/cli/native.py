@@ -1,7 +1,5 @@
 """`build --native`: a submission as an ordinary program, for debuggers and profilers on a machine with a GPU."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Options that several commands have, and how a command's options become the structs that the work takes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +19,7 @@ EXIT_STATUSES = (
 CHECKS = ("race", "init", "sync", "advice")
 
 
-def take(kind: type[T], given: dict[str, Any], **more: Any) -> T:
+def take(kind: "type[T]", given: dict[str, Any], **more: Any) -> "T":
     """Make a dataclass from the options named like its fields, and remove them from `given`.
 
     A command makes its last dataclass from all that is left, so an option without a field raises an error.

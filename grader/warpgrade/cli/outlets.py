@@ -1,7 +1,5 @@
 """Writes the report formats that the command line asks for: general ones and those of platforms."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ class Outlets:
     asked: Sequence[tuple[Format, Any]]
 
     @classmethod
-    def take(cls, reads: Reads, given: dict[str, Any]) -> Outlets:
+    def take(cls, reads: Reads, given: dict[str, Any]) -> "Outlets":
         """Take the formats' options out of those that a command was given."""
         return cls([(each, given.pop(each.option.name or "")) for each in formats(reads)])
 

@@ -1,7 +1,5 @@
 """`platform` and `gradebook`: what plugs grading into the platform that a course uses already."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`report`: a result that was stored as JSON, in any format."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`run`: any CUDA program on the virtual GPU."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Sequence

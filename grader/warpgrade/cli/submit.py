@@ -1,7 +1,5 @@
 """`submit`: hands in a lab where the course collects work with git."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`check --watch`: checks again after each save, runs failed tests first, and shows what has changed."""
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 import time

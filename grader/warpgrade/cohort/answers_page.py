@@ -3,8 +3,6 @@
 No test looks at answers: the course's rubric has points for them, which `override` gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """What a class has handed in: the attempts of each student, in a folder or an archive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo

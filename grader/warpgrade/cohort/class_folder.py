@@ -1,7 +1,5 @@
 """An existing folder of a class, with its lab and the course's policies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

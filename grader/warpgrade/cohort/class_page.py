@@ -3,8 +3,6 @@
 The class's page shows hidden tests. What students get has passed report/hidden.py; the page of a student is that.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

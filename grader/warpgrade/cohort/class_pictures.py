@@ -1,7 +1,5 @@
 """Pictures of a class's points, as SVG with the colours of the page: how many have what, and how attempts went."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warpgrade.cohort.summary import BINS

@@ -3,8 +3,6 @@
 A bad attempt never stops the others: its mistakes are reported when it is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

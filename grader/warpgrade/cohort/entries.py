@@ -4,8 +4,6 @@ Only the names of an archive's files are kept in memory; their contents are read
 from the middle, so its contents are first copied to a temporary file without a name.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import stat

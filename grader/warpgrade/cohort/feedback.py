@@ -1,7 +1,5 @@
 """Feedback for each student of a class, in a zip that the platform takes, or with a folder a student."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The feedback that a student reads: how the grade is computed, and the tests as far as students may see them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime

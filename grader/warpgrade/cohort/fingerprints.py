@@ -4,8 +4,6 @@ Of all runs of LENGTH tokens, those are taken whose hash is the least among WIND
 common over LENGTH + WINDOW - 1 tokens, at least one of their fingerprints says so.
 """
 
-from __future__ import annotations
-
 import itertools
 from array import array
 from collections import Counter, deque
@@ -104,7 +102,7 @@ def key_of(value: int) -> int:
 
 
 def _pairs(
-    own: Sequence[array[int]], documents: array[int], starts: array[int], sizes: array[int], least: float
+    own: "Sequence[array[int]]", documents: "array[int]", starts: "array[int]", sizes: "array[int]", least: float
 ) -> Iterator[tuple[float, int, int]]:
     for first, groups in enumerate(own):
         counts = Counter(

@@ -1,7 +1,5 @@
 """How grading again changes points: old → new for each student, with the tests that differ."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warpgrade.cohort.store import Record, Store

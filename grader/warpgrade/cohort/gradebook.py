@@ -1,8 +1,6 @@
 """The grades of a class as files: a table for people and spreadsheets, lines of JSON for programs, and grades for the
 sheets that platforms export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final
 

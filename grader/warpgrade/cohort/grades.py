@@ -1,7 +1,5 @@
 """Makes grades from attempts: which attempt counts, the deduction for lateness, and decisions of instructors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,7 +62,7 @@ class Policies:
         due = self.due(record.student, prelab=prelab)
         return late.penalty(self.course.file.late, due, datetime.fromisoformat(record.submitted))
 
-    def counting(self, records: Sequence[Record]) -> Counting:
+    def counting(self, records: Sequence[Record]) -> "Counting":
         """Return what counts of the attempts of one student, oldest first.
 
         An attempt that came too late to be accepted counts only if no other was accepted.
@@ -98,7 +96,7 @@ class Policies:
             return next((one for one in reversed(done) if not self.penalty(one, prelab=True).days), done[-1])
         return max(done, key=self._prelab_earned)
 
-    def earned(self, counting: Counting, given: float = 0.0) -> float:
+    def earned(self, counting: "Counting", given: float = 0.0) -> float:
         """Return the points after lateness, and after what a submission loses for not being as the lab asks.
 
         given: points of the rubric, which lose as much as those of the lab.

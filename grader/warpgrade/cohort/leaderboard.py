@@ -1,7 +1,5 @@
 """The leaderboard of a lab: those who want to be on it, by points or what a test measured, under names or aliases."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Brings parts of a class together that were graded elsewhere: shards of an array job, of a CI matrix."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field

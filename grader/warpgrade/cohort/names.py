@@ -3,8 +3,6 @@
 Platforms, rosters and folders name students, and some of these names were chosen by the students themselves.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 

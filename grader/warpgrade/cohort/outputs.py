@@ -1,7 +1,5 @@
 """Writes the grades and the feedback of a class after each change, and shows its summary on the terminal."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -34,13 +32,7 @@ def kind_for(platform: str) -> str:
 
 
 def write(
-    store: Store,
-    policies: Policies,
-    people: Mapping[str, str],
-    kind: str | None,
-    lab: Lab,
-    *,
-    whole: bool = False,
+    store: Store, policies: Policies, people: Mapping[str, str], kind: str | None, lab: Lab, *, whole: bool = False
 ) -> tuple[list[Row], FeedbackArchive | None]:
     """Write grades, pages and feedback of `people` and of all students with an attempt; return the rows.
 

@@ -3,8 +3,6 @@
 Students chose the names and contents of an export, so both are hostile input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial

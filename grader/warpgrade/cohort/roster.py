@@ -1,7 +1,5 @@
 """Who is in the class: a CSV file with a heading row, as registrars, course platforms and spreadsheets write it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,8 +1,6 @@
 """One line of a class's grades: a student, what was handed in, and what it is worth; what gradebook, feedback and
 summary are made of."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -3,8 +3,6 @@
 They belong to the submission that was read: when another one counts, it has not been read yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from warpgrade.cohort.row import Mark

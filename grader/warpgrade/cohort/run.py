@@ -1,7 +1,5 @@
 """Grades the attempts of a class: an engine grades those without a result, and the store keeps the results."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

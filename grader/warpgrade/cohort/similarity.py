@@ -5,8 +5,6 @@ sheet) is taken out first, and so is what many of the class have. The core is sm
 library, needs 15 packages of 42 MB, compares all pairs, and its page loads style and script from elsewhere.
 """
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 import re
@@ -180,7 +178,7 @@ class _Own:
     """The tokens that a student added to the given code, and their positions in the submission."""
 
     all: tokens.Tokens
-    codes: array[int]
+    codes: "array[int]"
     at: Sequence[int]
     files: Mapping[str, bytes]
     counts: bytearray  # 1 for each token that shows something
@@ -190,7 +188,7 @@ class _Own:
         """The lines of each file."""
         return {name: content.decode("utf-8", "replace").split("\n") for name, content in self.files.items()}
 
-    def without(self, of_many: set[int]) -> _Own:
+    def without(self, of_many: set[int]) -> "_Own":
         """Ignore code that many submissions have."""
         for place, value in enumerate(hashes(self.codes)):
             if fingerprints.key_of(value) in of_many:

@@ -1,7 +1,5 @@
 """Similar submissions for a person to look at: a table on the terminal, JSON, and a page with pieces side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import msgspec

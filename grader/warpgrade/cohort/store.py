@@ -12,8 +12,6 @@ whatever ends the grader loses at most what it was doing.
     marks/STUDENT.json             points of the rubric and comments at lines, in the order in which they were given
 """
 
-from __future__ import annotations
-
 import difflib
 import fcntl
 import hashlib

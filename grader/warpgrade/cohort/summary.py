@@ -1,7 +1,5 @@
 """What a class's grades say together: how many got what, which tests are missed most, and who needs help."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections import Counter

@@ -1,7 +1,5 @@
 """The summary of a class on a terminal, readable from 50 columns up, with or without colour and Unicode."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console

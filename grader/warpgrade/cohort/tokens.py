@@ -3,8 +3,6 @@
 A lexer of a library would do as well, but is slower, and its rules go back over text that was made to be slow.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from array import array
@@ -45,8 +43,8 @@ class Tokens:
     """The tokens of a submission: what each is, as a number, and where it is. `cut`: there were more."""
 
     files: list[str] = field(default_factory=list)
-    codes: array[int] = field(default_factory=lambda: array("I"))
-    places: array[int] = field(default_factory=lambda: array("I"))
+    codes: "array[int]" = field(default_factory=lambda: array("I"))
+    places: "array[int]" = field(default_factory=lambda: array("I"))
     cut: bool = False
 
     def place(self, token: int) -> tuple[str, int]:

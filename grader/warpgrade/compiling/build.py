@@ -5,8 +5,6 @@ the lab they can include what is given with it, its contract and the course's he
 line is ours alone; the environment is empty.
 """
 
-from __future__ import annotations
-
 import concurrent.futures
 import functools
 import os

@@ -1,7 +1,5 @@
 """One line of advice on the first error that nvcc finds, where its own words do not say what to do."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Mapping

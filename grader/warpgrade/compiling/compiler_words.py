@@ -4,8 +4,6 @@
 all else is <elsewhere>.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Collection, Sequence

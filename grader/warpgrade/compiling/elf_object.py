@@ -5,8 +5,6 @@ start other programs, print what they name, ask for another loader. What honest 
 refused by name. The reader takes every byte for hostile: its work is bounded by the file's size.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from dataclasses import dataclass, field

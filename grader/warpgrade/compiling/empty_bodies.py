@@ -3,8 +3,6 @@
 The host compiler has a warning, but never sees a kernel's body.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Final

@@ -1,7 +1,5 @@
 """Advice on a compile error that needs the line which the compiler quotes, or another one of the file."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

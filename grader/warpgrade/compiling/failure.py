@@ -1,7 +1,5 @@
 """Why a submission could not be built: a verdict on it, not a fault of the program."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -15,8 +15,6 @@ same, which `tests/grader/compiling/test_head_start.py` compares. All of it is m
 that nothing of one submission is ever in another's.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ The host compiler writes down each file that it opens, in the host's pass and in
 file can turn that off.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence

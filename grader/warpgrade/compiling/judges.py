@@ -4,8 +4,6 @@ Here: for labs outside of the checkout, with an installed package's headers and 
 compiler that nvcc needs anyway. The tests are their author's own code, so that this runs outside of the sandbox.
 """
 
-from __future__ import annotations
-
 import concurrent.futures
 import os
 import subprocess

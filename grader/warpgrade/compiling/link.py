@@ -1,7 +1,5 @@
 """Links the student's objects with ours into a worker program, in the sandbox: a linker reads what a stranger made."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

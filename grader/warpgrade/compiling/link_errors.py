@@ -1,7 +1,5 @@
 """Turns what linkers say into what a student can act on."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Sequence
@@ -92,8 +90,7 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
     near = near or [symbol for symbol, _ in functions if base_name(symbol) in _misspelt(lab, wanted, functions)]
     if not near:
         return LinkProblem(
-            f"none of your files defines {wanted}()",
-            hint=f"define it exactly as {lab.header.name} declares it",
+            f"none of your files defines {wanted}()", hint=f"define it exactly as {lab.header.name} declares it"
         )
     symbol = near[0]
     if base_name(symbol) != wanted:

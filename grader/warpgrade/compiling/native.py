@@ -4,8 +4,6 @@ Its main() (grader/worker/native_main.cpp) makes the calls again that public tes
 The compiler runs outside of the sandbox as well: this is for one's own code.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path

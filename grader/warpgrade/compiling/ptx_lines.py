@@ -1,7 +1,5 @@
 """The instructions of PTX that nvcc made of each source line, by the places that -lineinfo keeps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

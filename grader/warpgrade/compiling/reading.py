@@ -3,8 +3,6 @@
 Each function that `confined.call` is given stands here with all that it needs, and returns plain data.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

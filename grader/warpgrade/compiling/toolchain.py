@@ -1,7 +1,5 @@
 """The compilers: nvcc as the launcher found it, and the host compiler that nvcc and the link use."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -4,8 +4,6 @@ nvcc's front end reads each file twice, for the host and for the device, and the
 same warning comes up to three times, in two forms.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Limits of attempts, for platforms that leave them to the autograder: how many are graded, and how soon again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """A course: which labs in which order, with the points that it gives their tests."""
 
-from __future__ import annotations
-
 import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What of course.toml leaves the course: one lab's entry and what applies to it, without the names of students."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Late work: when a student's time for a lab ends, and what a late submission loses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Reads course.toml; each mistake in it is told with its line and what to do about it."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import zoneinfo

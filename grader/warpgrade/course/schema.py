@@ -1,7 +1,5 @@
 """What course.toml may say: schema 1. docs/course.schema.json is generated from these structs."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Final, Literal
 

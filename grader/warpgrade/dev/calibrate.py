@@ -4,8 +4,6 @@ Each solution is graded several times, its speed tests alone. The level for all 
 solution and the fastest wrong one below it, the level for half of them halfway to the starter.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which tests a change can break, by the arrows between folders (dev/layers.py)."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

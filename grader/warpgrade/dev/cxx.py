@@ -6,8 +6,6 @@ is how `warpgrade test` starts the first beside its other steps; `fuzzing`, whic
 night.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,11 +1,9 @@
 """What a student reads first of each wrong solution: labs/<lab>/wrong/messages.txt, to be read through as one text.
 
-It is what `check` prints below its table, so without hidden tests; where only hidden tests are lost, it is what the
-report of the whole grade says of them. Sections begin with `## NAME: what is wrong`; the lines before the first of them
-are the author's.
+It is what `check` prints below its table, so without hidden tests, but for how to see a test's other checks; where only
+hidden tests are lost, it is what the report of the whole grade says of them. Sections begin with `## NAME: what is
+wrong`; the lines before the first of them are the author's.
 """
-
-from __future__ import annotations
 
 import difflib
 import io
@@ -56,7 +54,8 @@ def _rendered(show: Callable[[Console], None]) -> str:
     file = io.StringIO()
     show(Console(file=file, width=_WIDTH, highlight=False, color_system=None))
     text = _HOST_ADDRESS.sub("0x…", file.getvalue().strip("\n"))
-    return "\n".join(line.rstrip() for line in text.split("\n"))
+    lines = (line.rstrip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line.strip() != terminal.OTHER_CHECKS)
 
 
 class Messages:
@@ -71,7 +70,7 @@ class Messages:
         """Compare what a result says with the file, or keep it to be written; return how the two differ."""
         if result.device.kind != "vgpu" or not (self._rewrite or path(self._lab).exists()):
             return ""  # a real device counts and finds less
-        told = f"## {mistake.name}: {mistake.what}\n\n{textwrap.indent(text(result), _INDENT)}\n"
+        told = f"## {mistake.name}: {mistake.what}\n{textwrap.indent(text(result), _INDENT)}\n"
         if self._rewrite:
             with self._lock:
                 self._sections[mistake.name] = told

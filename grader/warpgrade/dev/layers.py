@@ -4,8 +4,6 @@ docs/layers.toml declares the order. The arrows between folders are read from th
 includes with quotes. docs/architecture.md is drawn from both.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

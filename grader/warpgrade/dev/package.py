@@ -5,8 +5,6 @@ need no library of this machine, the libraries that programs of students and jud
 include. No lab and no reference.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

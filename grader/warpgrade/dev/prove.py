@@ -4,8 +4,6 @@ Each proof is a function that returns "" or a failure. The first line of a failu
 happened, the other lines say why points are missing.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import tempfile

@@ -4,8 +4,6 @@ Prints docs/scale.md with its tables:  python -m warpgrade.dev.queueing
 Everything that is assumed is a field of Course or a constant here; nothing else goes in.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 from bisect import bisect

@@ -3,8 +3,6 @@
 One step after the other, and beside them, where they leave a core idle, what needs nothing but cores.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The file that `--cluster` names: where a class is graded when it is not graded here (docs/scale.md)."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib
@@ -73,9 +71,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _SLURM_ONLY = ("partition", "account", "qos", "options")
-_MEANT = {
-    "'^[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]$'": "hours:minutes:seconds, such as 02:00:00",
-}
+_MEANT = {"'^[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]$'": "hours:minutes:seconds, such as 02:00:00"}
 
 
 def read(path: Path) -> Settings:

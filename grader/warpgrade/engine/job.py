@@ -1,7 +1,5 @@
 """What an engine gets and gives: one submission as bytes that another machine understands, and what became of it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol

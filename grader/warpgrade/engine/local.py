@@ -6,8 +6,6 @@ worker and device server of a submission wait for each other all the time, and t
 gone to sleep takes longer than most of what they ask of each other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

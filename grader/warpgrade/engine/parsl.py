@@ -4,8 +4,6 @@ What a machine does to a submission is tried again: a lost node, a worker that w
 What a submission does to itself is its result. An outcome is told once for each job, whatever was lost in between.
 """
 
-from __future__ import annotations
-
 import queue
 import shutil
 import time

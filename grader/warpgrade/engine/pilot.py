@@ -3,8 +3,6 @@
 Parsl is imported here and nowhere else, and only when it is asked for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

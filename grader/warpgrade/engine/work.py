@@ -1,7 +1,5 @@
 """Grades one job: what each engine calls, here or on another machine."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import threading

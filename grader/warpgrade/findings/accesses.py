@@ -3,8 +3,6 @@
 They are kept in memory alone: a result and its grade are the same with them and without them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 

@@ -5,8 +5,6 @@ barrier under a condition on the thread is a mistake that the device may never s
 of both sides, or hoist them.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator
@@ -84,7 +82,7 @@ class Kernels:
         """Return for each function the names in it, among them those of what it calls."""
         return {one.region.name: set(_IDENTIFIER.findall(one.text)) for one in self._functions}
 
-    def _function_of(self, line: int) -> _Function | None:
+    def _function_of(self, line: int) -> "_Function | None":
         for function in self._functions:
             if self._code.line(function.region.start) <= line <= self._code.line(function.region.last):
                 return function

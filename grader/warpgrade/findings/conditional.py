@@ -4,8 +4,6 @@ The device sees only what the compiler leaves of them: where both sides of a con
 condition comes twice, it may merge them, and nothing goes wrong in this run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 

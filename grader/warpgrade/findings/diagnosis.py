@@ -4,8 +4,6 @@ The device server writes it (grader/device/records.cpp); `locate` gives it the u
 from a process that student code talks to, so that they are cleaned and bounded before anything shows them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal

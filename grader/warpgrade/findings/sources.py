@@ -3,8 +3,6 @@
 The names of files come out of a program that somebody else compiled: `#line` can put any path there.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence

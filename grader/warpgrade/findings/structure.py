@@ -3,8 +3,6 @@
 What cannot be read, as functions that macros put together, is left out: whoever asks must do without it.
 """
 
-from __future__ import annotations
-
 import bisect
 import functools
 import re
@@ -55,18 +53,18 @@ class Region:
     start: int  # of the head
     first: int  # of the body
     last: int = 0
-    parent: Region | None = None
+    parent: "Region | None" = None
     name: str = ""  # of a function
-    statements: list[Region | Simple] = field(default_factory=list)
+    statements: "list[Region | Simple]" = field(default_factory=list)
 
-    def around(self) -> Iterator[Region]:
+    def around(self) -> "Iterator[Region]":
         """Yield the region itself and those around it, up to the function."""
         region: Region | None = self
         while region is not None:
             yield region
             region = region.parent
 
-    def innermost(self, at: int) -> Region:
+    def innermost(self, at: int) -> "Region":
         """Return the region in this one that holds an offset, and none in it does."""
         region = self
         while True:
@@ -76,10 +74,10 @@ class Region:
             region = region._regions[number - 1]
 
     @functools.cached_property
-    def _regions(self) -> list[Region]:
+    def _regions(self) -> "list[Region]":
         return [one for one in self.statements if isinstance(one, Region)]
 
-    def inner(self) -> Iterator[Region]:
+    def inner(self) -> "Iterator[Region]":
         """Yield the region itself and all in it."""
         yield self
         for one in self.statements:

@@ -5,8 +5,6 @@ that a starter, judge, device or seed that changes begins another one. Only for 
 bits each time, and where the seed is chosen: inputs that nobody meets again are not kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

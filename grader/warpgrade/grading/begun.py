@@ -4,8 +4,6 @@ and which kernels are written, and launched by none of them.
 Sources are read without a compiler. What cannot be told, as functions that macros put together, counts as begun.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Applies course.toml to grading: points and device before it, date and notes after it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import msgspec

@@ -3,8 +3,6 @@
 nvidia-smi tells all of that, and comes with each driver. Where it says nothing, nothing is known, and times count.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Grades one submission: intake, build, judge, score. No output, no exit: those are the command line's."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import dataclasses
 import hashlib

@@ -3,8 +3,6 @@
 The judge says what it knows of a failure by names, its signs (lab/failure_tags.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ There are two, so that tests run again only if they must: one of the inputs of v
 into a result.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from pathlib import Path

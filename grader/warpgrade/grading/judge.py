@@ -4,8 +4,6 @@ A verdict that is missing is never a pass and never a zero: the test is run agai
 Time and output of the whole are bounded, though: what a submission uses up is its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

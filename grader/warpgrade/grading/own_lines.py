@@ -1,7 +1,5 @@
 """What the checks found, in the student's own lines: a source's text is read in a confined process, within limits."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

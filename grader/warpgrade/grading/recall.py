@@ -3,8 +3,6 @@
 A changed test has another hash, so only that test runs again. Errors are not kept, because the machine caused them.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

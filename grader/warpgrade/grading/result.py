@@ -3,8 +3,6 @@
 Everything that reports or exports reads these structs and nothing else. docs/result.schema.json is generated from them.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal
 
 import msgspec

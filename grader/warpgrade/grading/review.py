@@ -5,8 +5,6 @@ key `review` of the test's verdict. Here they become the result's list. They are
 entry from a hidden test must be a fixed text, without sizes or values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from warpgrade.grading.result import Result

@@ -1,7 +1,5 @@
 """Scores: turns the judge's verdicts and a lab's points into test results and sums."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +12,7 @@ from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Check, Measurement, Score, TestResult
 from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS
-from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
+from warpgrade.lab.good_numbers import GoodNumbers, TestNumbers
 from warpgrade.lab.labs import PRELAB, Lab, SpeedItem, TestItem
 from warpgrade.machine import device
 from warpgrade.machine.errors import GraderError
@@ -183,37 +181,47 @@ def add_good_numbers(tests: Sequence[TestResult], good: GoodNumbers | None, devi
     """Put what the reference counts beside what was counted; on another device than it was counted on, nothing."""
     if good is None or good.device != device_name:
         return list(tests)
-    known = {(test, *_what(row)): row.good for test, rows in good.tests.items() for row in rows}
+    known = {
+        (test, name, relation, *limits): number
+        for test, names in good.tests.items()
+        for name, relations in names.items()
+        for relation, rows in relations.items()
+        for number, *limits in rows
+    }
+
+    def reference_has(test: str, check: Check) -> float | None:
+        return check.limit if check.relation == "is" else known.get((test, *_what(check)))
+
     return [
         msgspec.structs.replace(
-            test,
-            checks=[msgspec.structs.replace(one, good=known.get((test.name, *_what(one)))) for one in test.checks],
+            test, checks=[msgspec.structs.replace(one, good=reference_has(test.name, one)) for one in test.checks]
         )
         for test in tests
     ]
 
 
-def _what(check: Check | GoodNumber) -> tuple[object, ...]:
+def _what(check: Check) -> tuple[str | float, ...]:
     """Return what tells a check from the others of its test."""
-    return (check.name, check.relation, check.limit, check.unit, check.upper)
+    return (check.name, check.relation, check.limit, *([] if check.upper is None else [check.upper]))
 
 
-def collect_good_numbers(runs: Sequence[Sequence[TestResult]]) -> dict[str, list[GoodNumber]]:
+def collect_good_numbers(runs: Sequence[Sequence[TestResult]]) -> dict[str, TestNumbers]:
     """Return what several runs of the reference agree on, by name of the test; the inputs differ from run to run.
 
     A number that not all runs have stands beside a limit that the inputs choose.
     """
-    seen: dict[tuple[str, GoodNumber], list[tuple[int, float]]] = {}
+    seen: dict[tuple[str | float, ...], list[tuple[int, float]]] = {}
     for run, tests in enumerate(runs):
         for test in tests:
             for one in test.checks:
-                key = GoodNumber(one.name, one.relation, one.limit, 0, one.unit, one.upper)
-                seen.setdefault((test.name, key), []).append((run, one.now))
-    good: dict[str, list[GoodNumber]] = {}
-    for (name, key), numbers in seen.items():
+                if one.relation != "is":
+                    seen.setdefault((test.name, *_what(one)), []).append((run, one.now))
+    good: dict[str, TestNumbers] = {}
+    for (test_name, name, relation, *limits), numbers in seen.items():
         in_runs, values = {run for run, _ in numbers}, {now for _, now in numbers}
         if len(in_runs) == len(runs) and len(values) == 1:
-            good.setdefault(name, []).append(msgspec.structs.replace(key, good=values.pop()))
+            rows = good.setdefault(str(test_name), {}).setdefault(str(name), {}).setdefault(str(relation), [])
+            rows.append([values.pop(), *map(float, limits)])
     return good
 
 

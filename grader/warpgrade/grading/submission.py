@@ -1,7 +1,5 @@
 """What is graded: the files of a submission, as intake took them out of what was handed in."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The device that times speed tests, where it is another than the one that everything else runs on."""
 
-from __future__ import annotations
-
 from warpgrade.machine import device
 from warpgrade.machine.device import Device
 from warpgrade.machine.paths import Layout

@@ -1,7 +1,5 @@
 """The file in which a judge leaves accesses that the device recorded, apart from its verdicts."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Collection
 from contextlib import suppress
@@ -37,7 +35,7 @@ class Recording:
                     if launch["test"] in tests:
                         self._traces.add(launch)
 
-    def __enter__(self) -> Recording:
+    def __enter__(self) -> "Recording":
         return self
 
     def __exit__(

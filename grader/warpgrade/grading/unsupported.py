@@ -5,8 +5,6 @@ somebody wrote it: else inline assembly would turn every fail into an error. Wha
 for macros hide everything; nvcc marks inline assembly in the PTX that it makes, and is asked only when it matters.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 

@@ -4,8 +4,6 @@ Handouts and templates of platforms hold these files. They contain no test sourc
 only in the compiled judge, and with `public_only` not even there.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

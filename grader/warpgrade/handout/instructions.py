@@ -1,7 +1,5 @@
 """Writes CHECK.md and the container of a handout: how a student installs Warpgrade, checks the lab and hands it in."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Text is compared without white space. A line of a solution is a secret if it is 
 do not have it already from the starter, the contract or the output of a test.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -4,8 +4,6 @@ A handout is a folder that is complete: sheet, contract, starter, public tests t
 checking needs (the judge of the public tests, compiled, and the unmodified starter). It does not need this repository.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

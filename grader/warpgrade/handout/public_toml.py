@@ -1,7 +1,5 @@
 """Writes the lab.toml for students, with the public tests only."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

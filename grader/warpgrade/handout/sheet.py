@@ -1,7 +1,5 @@
 """The task sheet as one HTML page, figures included: what a student reads without a Markdown viewer."""
 
-from __future__ import annotations
-
 import base64
 import html
 import re

@@ -5,8 +5,6 @@ right ways, mistakes and what they cost, and what the short answers should say. 
 year's class.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

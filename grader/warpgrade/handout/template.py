@@ -1,7 +1,5 @@
 """Writes a platform's template for a lab: its files filled in, the wheels, and the lab with its tests compiled."""
 
-from __future__ import annotations
-
 import html
 import io
 import json

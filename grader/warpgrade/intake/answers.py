@@ -1,7 +1,5 @@
 """What a person reads of a file of answers, whatever a student has saved as it."""
 
-from __future__ import annotations
-
 from warpgrade.machine.text import bounded, clean
 
 _MAX_LINES, _MAX_WIDTH = 200, 1000

@@ -3,8 +3,6 @@
 Nothing is unpacked to disk. Archives with links, devices, paths outside the archive, or huge lists are refused.
 """
 
-from __future__ import annotations
-
 import io
 import lzma
 import os

@@ -4,8 +4,6 @@ Nothing is ever unpacked to disk under a name that the submission chose: only fi
 are taken, and the build writes them out under those names.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import io

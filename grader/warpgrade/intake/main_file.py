@@ -4,8 +4,6 @@ What can be meant in one way only is taken, with a note for the student and for 
 files that it could be, a person must say which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 

@@ -1,7 +1,5 @@
 """Reads a submission in a confined process, within the lab's limits."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

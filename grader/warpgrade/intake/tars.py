@@ -4,8 +4,6 @@ tarfile reads the fields of a header. It does not read whole archives here, for 
 headers say that they contain, and its decompressors give as much as they like.
 """
 
-from __future__ import annotations
-
 import bz2
 import lzma
 import tarfile

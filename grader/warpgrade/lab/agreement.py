@@ -4,8 +4,6 @@ A name that is missing in one of them would cost students points or leave a test
 told before anything is built. The tests are read as text, and only certain mistakes are reported.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import re
@@ -166,5 +164,5 @@ def _entries(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
                 )
         elif found.public == item.hidden:
             tag = "is tagged [public]" if found.public else "is not tagged [public]"
-            what = f"“{item.name}” {tag}, but has hidden = {str(item.hidden).lower()} at {where}:{lines[item.name]}"
+            what = f"“{item.name}” {tag}, but is {'hidden' if item.hidden else 'public'} at {where}:{lines[item.name]}"
             yield Mistake(found.file, found.line, f"{what}: change one of them")

@@ -4,8 +4,6 @@ The limits are in lab.toml, `[limits]`. A submission over a limit fails, and its
 Sizes count its files, what they compile to, and output.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The judge finds most of them (grader/judge/signs.hpp). lab.toml, verdicts and results call them signs.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 COUNTERS: Final = "counters"  # right results, but a counter or the speed is not as it should be

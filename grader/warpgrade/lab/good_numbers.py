@@ -1,13 +1,12 @@
 """What the reference counts in a lab's tests, beside what a submission counts there: labs/<lab>/tests/good.json.
 
 `prove` writes the file and compares it. It stands for one profile of the virtual GPU. Numbers that change with the
-values of the inputs are not in it.
+values of the inputs are not in it, nor those that a check asks for exactly.
 """
-
-from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -17,22 +16,15 @@ from warpgrade.lab.labs import Lab
 _FILE = "good.json"
 
 
-class GoodNumber(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a check of a test says, which tells it from the others, and what the reference counts."""
-
-    name: str
-    relation: str
-    limit: float
-    good: float
-    unit: str = ""
-    upper: float | None = None
+# Of a test, by name of the check, then by its relation: what the reference counts, then the limit or both limits.
+TestNumbers: TypeAlias = dict[str, dict[str, list[list[float]]]]
 
 
 class GoodNumbers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file: for one device, by name of the test."""
 
     device: str
-    tests: dict[str, list[GoodNumber]]
+    tests: dict[str, TestNumbers]
 
 
 def path(lab: Lab) -> Path:
@@ -49,12 +41,15 @@ def read(lab: Lab) -> GoodNumbers | None:
 
 
 def encode(numbers: GoodNumbers, tests: Collection[str]) -> bytes:
-    """Return the file with these tests, a line for each number."""
+    """Return the file with these tests, a line for each name of a check."""
     blocks = []
-    for name, rows in numbers.tests.items():
-        if name in tests and rows:
-            lines = ",\n".join(f"   {msgspec.json.encode(row).decode()}" for row in rows)
-            blocks.append(f"  {msgspec.json.encode(name).decode()}: [\n{lines}\n  ]")
+    for test, names in numbers.tests.items():
+        if test in tests and names:
+            lines = ",\n".join(f"   {_json(name)}: {_json(rows)}" for name, rows in names.items())
+            blocks.append(f"  {_json(test)}: {{\n{lines}}}")
     inside = ",\n".join(blocks)
-    device = msgspec.json.encode(numbers.device).decode()
-    return f'{{\n "device": {device},\n "tests": {{\n{inside}\n }}\n}}\n'.encode()
+    return f'{{\n "device": {_json(numbers.device)},\n "tests": {{\n{inside}\n }}\n}}\n'.encode()
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -6,8 +6,6 @@ device server, and how its binding is linked. It is raised when a handout that w
 MIN_FORMAT with it; if only new handouts need a newer Warpgrade, FORMAT alone. A test watches these files.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """Labs: found by their folders, described by lab.toml."""
 
-from __future__ import annotations
-
 import difflib
 import fnmatch
 import math

@@ -4,8 +4,6 @@ In the template's texts and file names `@lab@` stands for the lab's name, `@orde
 files end in `.in`, so that no tool takes them for code of this project.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The files of a lab that leave with it: no link leads elsewhere, and what should be text is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from warpgrade.lab.labs import Lab, LabMistake

@@ -1,11 +1,9 @@
-"""Small unified diffs of one file, made and applied strictly.
+"""Small diffs of one file, made and applied strictly: the hunks of unified ones, below `--- FILE` or nothing.
 
 Nothing is guessed where a patch is applied: the old lines of each hunk stand in the text exactly once, wherever that
 is, or the patch does not fit. What `@@` says of line numbers is for the reader. So a hunk is made with as few lines
 around the change as say where it is.
 """
-
-from __future__ import annotations
 
 import difflib
 import re
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _HEAD = re.compile(r"@@ -(?P<at>\d+)(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@.*")
-_FILE = re.compile(r"--- (?P<file>\S+)\n\+\+\+ (?P=file)")
+_FILE = re.compile(r"--- (\S+)")
 _DEFINITION = re.compile(r"[A-Za-z_]")  # what begins a line that says in which function a hunk is, as in git
 _HEADING_WIDTH = 100
 
@@ -31,7 +29,7 @@ class Hunk:
 
 @dataclass(frozen=True)
 class Patch:
-    """The file that is changed, and how."""
+    """The file that is changed, or "" where the patch does not say it, and how."""
 
     file: str
     hunks: list[Hunk]
@@ -77,11 +75,9 @@ class Misfit(Exception):  # noqa: N818
 
 def parse(lines: Sequence[str], first: int = 1) -> Patch:
     """Read a patch whose first line has the number `first`; raises Malformed."""
-    changed = _FILE.fullmatch("\n".join(lines[:2]))
-    if changed is None:
-        raise Malformed(first, "expected --- FILE and +++ FILE, the same file in both")
+    changed = _FILE.fullmatch(lines[0]) if lines else None
     hunks: list[Hunk] = []
-    at = 2
+    at = 1 if changed else 0
     while at < len(lines):
         head = _HEAD.fullmatch(lines[at])
         if head is None:
@@ -106,7 +102,7 @@ def parse(lines: Sequence[str], first: int = 1) -> Patch:
         hunks.append(hunk)
     if not hunks:
         raise Malformed(first + at, "there is no line with @@, so nothing is changed")
-    return Patch(changed["file"], hunks)
+    return Patch(changed[1] if changed else "", hunks)
 
 
 def apply(patch: Patch, text: Sequence[str]) -> list[str]:
@@ -122,7 +118,7 @@ def apply(patch: Patch, text: Sequence[str]) -> list[str]:
     return [*result, *text[done:]]
 
 
-def make(old: Sequence[str], new: Sequence[str], file: str) -> list[str]:
+def make(old: Sequence[str], new: Sequence[str], file: str = "") -> list[str]:
     """Return the lines of a patch that apply() takes; none when nothing changes."""
     groups: list[_Group] = []
     for kind, *change in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -136,7 +132,7 @@ def make(old: Sequence[str], new: Sequence[str], file: str) -> list[str]:
                 min(before.start, group.start), max(before.stop, group.stop), [*before.changes, *group.changes]
             )
         groups.append(group)
-    lines = [f"--- {file}", f"+++ {file}"] if groups else []
+    lines = [f"--- {file}"] if groups and file else []
     shift = 0
     for group in groups:
         body = group.body(old)

@@ -3,8 +3,6 @@
 The header reads `RIGHT: <what it does otherwise>`, or `RIGHT (N points): …` where a slower way does not get all.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The points of a speed test by the speed-up over the starter."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -7,8 +7,6 @@ all else in it, and the markers, are dropped. Where nothing is left between two 
 What the starter does not keep of a block is the solution, as a student would have written it.
 """
 
-from __future__ import annotations
-
 import difflib
 import enum
 import re

@@ -3,8 +3,6 @@
 The tests are read as text. What stands outside of test cases, headers included, belongs to all of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where in a TOML file something stands: the parser gives values without lines, and a mistake is named with its own."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection

@@ -1,12 +1,11 @@
 """Solutions that differ from the reference, kept as small patches: wrong ones and other right ones.
 
-`labs/<lab>/<kind>/<name>.patch` begins with a header, such as `WRONG: loses "<test>" - <what is wrong>`; a patch of one
-file follows. It is against the reference as `starter.solution` gives it, without its opening comment, so that neither
-tasks nor markers are in its way. A solution that has little in common with the reference is kept whole, as `<name>.cu`:
-the header is its first line, as a comment, and the other files are the reference's.
+`labs/<lab>/<kind>/<name>.patch` begins with a header, such as `WRONG: loses "<test>" - <what is wrong>`; the hunks of a
+patch follow, behind `--- FILE` if it is not of the lab's main file. It is against the reference as `starter.solution`
+gives it, without its opening comment, so that neither tasks nor markers are in its way. A solution that has little in
+common with the reference is kept whole, as `<name>.cu`: the header is its first line, as a comment, and the other files
+are the reference's.
 """
-
-from __future__ import annotations
 
 import difflib
 import itertools
@@ -92,7 +91,7 @@ def files(lab: Lab, variant: Variant) -> dict[str, str]:
     found = {name: _join_lines(line.text for line in base) for name, base in bases.items()}
     if isinstance(variant.change, str):
         return {**found, lab.main_file: f"// {variant.header}\n{variant.change}"}
-    changed = variant.change.file
+    changed = changed_file(lab, variant)
     if changed not in bases:
         hint = _update_hint(lab, variant.kind, variant.name)
         raise GraderError(f"{variant.place}:2: reference/{lab.name} has no {changed}", hint=hint)
@@ -105,7 +104,7 @@ def files(lab: Lab, variant: Variant) -> dict[str, str]:
 
 def changed_file(lab: Lab, variant: Variant) -> str:
     """Return the name of the file that is not the reference's."""
-    return lab.main_file if isinstance(variant.change, str) else variant.change.file
+    return lab.main_file if isinstance(variant.change, str) else variant.change.file or lab.main_file
 
 
 def update(lab: Lab, kind: Kind, name: str, path: Path) -> Path:
@@ -125,7 +124,8 @@ def update(lab: Lab, kind: Kind, name: str, path: Path) -> Path:
     references = {reference.name: reference for reference in starter.reference_files(lab)}
     changed = path.name if path.name in references else lab.main_file
     lines = [line.text for line in _without_head(edited, str(path))]
-    change = patch.make([line.text for line in _reference_lines(references[changed])], lines, changed)
+    named = "" if changed == lab.main_file else changed
+    change = patch.make([line.text for line in _reference_lines(references[changed])], lines, named)
     if not change:
         raise BadInput(f"{path} changes nothing: it is what reference/{lab.name}/{changed} gives")
     folder = lab.folder / kind.folder

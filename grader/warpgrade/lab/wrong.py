@@ -3,8 +3,6 @@
 The header reads `WRONG: loses "<test>"[, "<test>" …] - <what is wrong>`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

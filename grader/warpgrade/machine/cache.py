@@ -1,7 +1,5 @@
 """A cache of folders, named by a hash of their inputs and bounded in number and bytes; the oldest are removed."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

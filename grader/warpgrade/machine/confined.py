@@ -7,8 +7,6 @@ opens files for reading alone, has no network and starts no program. What comes 
 function declares, and no more of it than allowed. docs/security.md says what this is worth.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

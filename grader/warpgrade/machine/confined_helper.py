@@ -3,8 +3,6 @@
 This process itself reads nothing but what the grader tells it. It has one thread, so that a fork of it is whole.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

@@ -1,7 +1,5 @@
 """Which of the device servers of an installed package this processor runs: the fastest, all with the same results."""
 
-from __future__ import annotations
-
 import functools
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The device that a submission runs on, as named on the command line."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A device server for one program that the grader starts itself: its sockets, and what it reports."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket
@@ -97,7 +95,7 @@ class DeviceServer:
             *(["--trace-accesses"] if self._plan.traced else []),
         ]  # fmt: skip
 
-    def __enter__(self) -> DeviceServer:
+    def __enter__(self) -> "DeviceServer":
         self._control.settimeout(_START_SECONDS)
         self._ask({"op": "hello"})
         self._control.settimeout(None)  # from here on it may be busy with a kernel for long

@@ -1,7 +1,5 @@
 """Full or read-only disks: errors of the machine, explained in one sentence; they never cost a student points."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The two ways in which a command can end early, each with its exit status."""
 
-from __future__ import annotations
-
 EXIT_DONE = 0
 EXIT_BELOW_THRESHOLD = 1
 EXIT_BAD_INPUT = 2

@@ -3,8 +3,6 @@
 An answer is valid until a file that it depends on changes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterable

@@ -3,8 +3,6 @@
 docs/virtual-gpu.md has the same rows, and a test compares them. Whoever measures anew changes them here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import msgspec

@@ -1,7 +1,5 @@
 """Writes files so that no reader sees half of one, and checks before the work that they can be written."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """How far the device server is with a launch, read from memory that both share: it answers nobody meanwhile."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import struct

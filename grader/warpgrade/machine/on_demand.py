@@ -4,8 +4,6 @@ The launcher builds what all commands need, and says in the environment that the
 and where the build folder is read-only, what is there is used as it is.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

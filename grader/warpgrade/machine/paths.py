@@ -1,7 +1,5 @@
 """Where things lie in the project."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Progress on stderr: one line that changes on a terminal, plain lines elsewhere, nothing with --quiet."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -29,7 +27,7 @@ class Progress:
         """Whether what is said replaces what was said before."""
         return self._status is not None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> "Progress":
         if not self._quiet and self._console.is_terminal:
             self._status = self._console.status("")
             self._status.start()

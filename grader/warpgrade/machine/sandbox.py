@@ -1,7 +1,5 @@
 """The sandbox as the grader uses it: a program of the C++ build that wraps a command."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -90,7 +88,7 @@ class Sandbox:
         """Return nothing when a sandbox works here, else why it does not and what to do."""
         return self._ask()[1]
 
-    def strongest(self) -> Sandbox:
+    def strongest(self) -> "Sandbox":
         """Return the strongest sandbox that works; refuse to go on without one: nothing falls back below it."""
         if not self.confined:
             return self

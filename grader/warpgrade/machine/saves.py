@@ -1,7 +1,5 @@
 """Waits until files of a folder are saved: looks at them again and again, which works on every file system."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

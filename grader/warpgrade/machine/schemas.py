@@ -1,7 +1,5 @@
 """JSON Schemas of what people write and programs read, laid out for both."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -19,14 +17,10 @@ def schema(title: str, struct: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def text(value: object, indent: str = "") -> str:
-    """Return JSON in which all that fits into a line is one."""
+    """Return JSON in which each list is one line, and each object that fits into one."""
     short = json.dumps(value, ensure_ascii=False)
-    if len(indent) + len(short) < _WIDTH:
+    if not isinstance(value, dict) or len(indent) + len(short) < _WIDTH:
         return short
     inner = indent + "  "
-    if isinstance(value, dict):
-        rows = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {text(each, inner)}" for key, each in value.items()]
-        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(inner + text(each, inner) for each in value) + f"\n{indent}]"
-    return short
+    rows = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {text(each, inner)}" for key, each in value.items()]
+    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"

@@ -5,8 +5,6 @@ has no terminal escapes, no controls, nothing invisible and nothing that turns t
 no command to a build service that reads our output. Each takes time in proportion to the text's length.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from datetime import datetime

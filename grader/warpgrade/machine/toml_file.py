@@ -1,7 +1,5 @@
 """Reads TOML files that strangers may have written: bounded in size, with one sentence for each mistake."""
 
-from __future__ import annotations
-
 import re
 import stat
 import tomllib

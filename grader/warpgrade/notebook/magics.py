@@ -7,8 +7,6 @@ They call the command line as a program of its own, so that a notebook shows wha
 cell does harms the notebook's own process.
 """
 
-from __future__ import annotations
-
 import codecs
 import os
 import select

@@ -4,8 +4,6 @@ A folder beside this file with a module `adapter` that has an `ADAPTER` is a pla
 made by strangers: patterns take linear time, and at most `LONGEST_NAME` characters are looked at.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager

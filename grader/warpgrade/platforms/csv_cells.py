@@ -3,8 +3,6 @@
 Python's csv module would change quotes, line ends and the byte order mark.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

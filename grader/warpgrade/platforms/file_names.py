@@ -1,7 +1,5 @@
 """Reads names of files: the kind of the file, and its name before a browser renamed it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Fills one column of an exported gradebook with grades, and leaves the rest of the file as it is."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -136,7 +134,7 @@ def _is_grade(result: Result) -> bool:
     return final and result.scope == "all"
 
 
-def _scale(book: _Book, column: int, grades: Sequence[Grade], points: float | None) -> float:
+def _scale(book: "_Book", column: int, grades: Sequence[Grade], points: float | None) -> float:
     """Return how many points of the column a point of the lab is; raises BadInput if it must be given and is not."""
     most = max((each.max_points for each in grades), default=0.0)
     if points is not None:
@@ -190,10 +188,7 @@ class _Book:
         found = [place for name in self.sheet.identifiers if (place := self._at(name)) is not None]
         if not found:
             known = ", ".join(self.sheet.identifiers)
-            raise BadInput(
-                f"the export has none of the columns {known}",
-                hint="is it that platform's, in English?",
-            )
+            raise BadInput(f"the export has none of the columns {known}", hint="is it that platform's, in English?")
         return found
 
     @cached_property

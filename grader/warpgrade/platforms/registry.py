@@ -1,7 +1,5 @@
 """All platforms with an adapter, found by their folders, and questions to all of them at once."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

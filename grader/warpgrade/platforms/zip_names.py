@@ -1,7 +1,5 @@
 """Makes names of students into names of folders that are unique and can be unpacked on every system."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The numbers of a test's checks: what was counted, what the reference counts, and the limit."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the compilers warn of in a submission's own files: on a terminal as they say it, and as findings."""
 
-from __future__ import annotations
-
 import textwrap
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """What each cause of lost time costs a kernel: its modelled time less the modelled time without the cause."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warpgrade.machine.text import number

@@ -1,7 +1,5 @@
 """The names of counters: ours, and those of Nsight Compute, as docs/counters.md gives them."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

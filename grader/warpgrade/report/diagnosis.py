@@ -1,7 +1,5 @@
 """What the checks found, on a terminal, as a good compiler would say it; readable from 50 columns up."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Pages come from docs/, which a package has as well. What is printed is for students: of a hidden test no hint.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence

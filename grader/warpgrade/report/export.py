@@ -4,8 +4,6 @@ Students read whatever a platform shows, so these formats write nothing else of 
 report/hidden.py leaves them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

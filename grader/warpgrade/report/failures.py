@@ -1,7 +1,5 @@
 """Which failure to look at first, the one that may explain the others, and what is said of one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from typing import Final

@@ -1,7 +1,5 @@
 """Turns diagnostics of the checks into findings for reports: one for each cause, without duplicates."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Mapping

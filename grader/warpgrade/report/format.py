@@ -1,7 +1,5 @@
 """What a format of reports is: an option of the command line, and what writes it. All are in formats/."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ fixed texts, and the rules of what the checks found. Before the moment that a co
 hidden tests is shown, and points are those of the public tests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The launches of a stored result, summed up by kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from warpgrade.running.profile import Collector, Profile

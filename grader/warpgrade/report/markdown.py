@@ -1,7 +1,5 @@
 """Markdown on a terminal: as much of it as the pages in docs/ use, readable from 40 columns up, plain when piped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Small pictures of a result, as SVG, for platforms that show pictures beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 

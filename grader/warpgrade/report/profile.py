@@ -1,7 +1,5 @@
 """The profile of `warpgrade run` on a terminal, from 60 columns up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

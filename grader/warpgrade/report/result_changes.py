@@ -1,7 +1,5 @@
 """Compares two results of a student: points, outcomes, measurements and counters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Races in which both parties only store: mostly an index that is not each thread's own, which no barrier mends."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

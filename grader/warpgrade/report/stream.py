@@ -1,7 +1,5 @@
 """Keeps printed lines from being commands to a build service; they are checked here, after they are wrapped."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

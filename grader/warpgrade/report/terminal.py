@@ -3,8 +3,6 @@
 A table with a line or two for each test, then the one failure to begin with, whole; --full shows all of them so.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Collection, Sequence
@@ -25,6 +23,7 @@ from warpgrade.machine.text import bounded, listing, number
 from warpgrade.report import compiler, costs, diagnosis, failures, findings, hidden, launches, profile
 from warpgrade.report.findings import Finding
 
+OTHER_CHECKS = "(--full shows the other checks of this test that failed)"
 _MAX_WIDTH = 140
 _ROW_WIDTH = 240  # of what a row says of its test
 _ELEMENT = re.compile(r" *\[[^\]]+\] expected ")  # of a list of wrong elements
@@ -236,7 +235,7 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
         for row in rows:
             console.print(Text(row), soft_wrap=True)
     if more:
-        console.print(Text("  (--full shows the other checks of this test that failed)", style="dim"), width=width)
+        console.print(Text(f"  {OTHER_CHECKS}", style="dim"), width=width)
     if test.hint:
         console.print(Padding(Text.assemble(("hint: ", "cyan"), test.hint), (0, 0, 0, 2)), width=width)
     if lines := list(filter(None, failures.output(test).split("\n"))):

@@ -1,7 +1,5 @@
 """What a program did on the device, summed up by kernel: the data behind `warpgrade run`."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any

@@ -4,8 +4,6 @@ The program runs as its user would run it: in their folder, on their terminal, w
 server, which reads the compiled kernels, is confined.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Watches a program that runs: says how far it is, and ends it when its time is over."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 import time
@@ -79,7 +77,7 @@ class Watch:
         """Name the program that is to end when the time is over."""
         self._program = program
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> "Watch":
         if self._budget is not None or self._tell is not None:
             self._thread.start()
         return self

@@ -1,7 +1,5 @@
 """The commands of those who write labs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`class --engine parsl --cluster FILE`: what fits together, and a class that workers grade."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a course.toml changes in the commands: order, points, device, compiler, and when hidden tests are shown."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

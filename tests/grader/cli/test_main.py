@@ -1,7 +1,5 @@
 """The command line: messages and exit statuses, with the build and the judge replaced by small stand-ins."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`submit`: what is committed and pushed, and what is told where that is not possible."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`check --watch`: with a judge that follows a script, and once for real."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

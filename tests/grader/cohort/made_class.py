@@ -1,7 +1,5 @@
 """A class of the toy lab, graded by a stand-in that reads the points out of the submission: `// points: 12`."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re

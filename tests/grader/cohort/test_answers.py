@@ -1,7 +1,5 @@
 """A class's answers: on a page for who grades, never in what students get, and read again when they change."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import msgspec

@@ -1,7 +1,5 @@
 """`warpgrade class` as it is called: a real lab, real submissions, and what ends it half-way."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The page of a class: what a third's mistake looks like, where its links lead, and that names are only names."""
 
-from __future__ import annotations
-
 import html.parser
 import json
 import re

@@ -1,7 +1,5 @@
 """What is graded of a class, what is kept, and what is compared."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a class handed in, in every wrapping and as each platform exports it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,6 @@
 """Feedback of a class: what students read, in the zips that platforms take. Goldens: WARPGRADE_UPDATE_GOLDEN=1."""
 
-from __future__ import annotations
-
+import difflib
 import io
 import os
 import re
@@ -59,11 +58,13 @@ def unpacked(path: Path) -> dict[str, bytes]:
      ("error", JOE, GRADED), ("refused", LIN, None), ("early", ADA, HIDDEN_UNTIL)],
 )  # fmt: skip
 def test_golden(name: str, row: Row, result: Result | None) -> None:
+    """Pages with tests are kept as what differs from that of `graded`."""
     about = told(row, result)
-    for suffix, made in (
-        ("txt", feedback_text.render_text(about).encode()),
-        ("html", STYLE.sub(b"", feedback_text.render_html(about))),
-    ):
+    page, graded = (STYLE.sub(b"", feedback_text.render_html(one)) for one in (about, told(ADA, FINAL)))
+    if name in ("late", "decided", "error", "early"):
+        before, after = (one.decode().splitlines() for one in (graded, page))
+        page = "\n".join(difflib.unified_diff(before, after, n=0, lineterm="")).encode()
+    for suffix, made in (("txt", feedback_text.render_text(about).encode()), ("html", page)):
         path = GOLDEN / f"feedback-{name}.{suffix}"
         if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
             path.parent.mkdir(exist_ok=True)

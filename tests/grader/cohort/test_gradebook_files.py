@@ -1,7 +1,5 @@
 """The table and the lines of JSON of a class: nothing in them acts, and whatever is a number or an id stays one."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Which submission counts, and what lateness takes."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import msgspec

@@ -1,7 +1,5 @@
 """What students can name and pack to harm others: nobody else's submission is lost, and nothing is too large."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The leaderboard: who wants to be on it, in the order of a number, and nobody is known by an alias."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

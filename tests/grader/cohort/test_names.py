@@ -1,7 +1,5 @@
 """Identifiers of students, and the files that are named by them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A class is taken in by confined processes: what one student hands in costs the others nothing."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

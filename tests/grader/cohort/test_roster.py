@@ -1,7 +1,5 @@
 """Rosters as registrars, platforms and spreadsheets write them, and who is found with their help."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -56,10 +54,7 @@ def test_files_as_spreadsheets_write_them(tmp_path: Path, raw: bytes) -> None:
         ("", "is empty | its first line should head"),
         ("\n \n", "is empty"),
         ("id,name\n", "has no students"),
-        (
-            "name,points\nAda,1\n",
-            "line 1: no column is headed as an identifier, only name, points | head one",
-        ),
+        ("name,points\nAda,1\n", "line 1: no column is headed as an identifier, only name, points | head one"),
         ("sep=;\n\nname;points\n", "line 3: no column is headed as an identifier"),
         ("id,name\n1,Ada\n\n1,Bob\n", "line 4: 1 is in line 2 already"),
         ("id,login\n1,Ada\n2,ADA\n", "line 3: ADA is in line 2 already"),

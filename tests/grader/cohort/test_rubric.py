@@ -1,7 +1,5 @@
 """Points that a person gives beside the tests, comments at lines, and who waits for them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

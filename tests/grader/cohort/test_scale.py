@@ -4,8 +4,6 @@ A reader's time is compared with its own for a tenth of the submissions, in proc
 factor that no busy machine makes up: what is quadratic takes a hundred times as long.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 import tracemalloc

@@ -1,7 +1,5 @@
 """Pairs of submissions that have more in common than what was given, and what of them a person is shown."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

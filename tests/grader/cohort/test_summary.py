@@ -1,7 +1,5 @@
 """What a class's grades say together. Goldens: WARPGRADE_UPDATE_GOLDEN=1."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path

@@ -1,19 +1,15 @@
 """What a compiler's first error asks for, in one line, where the compiler does not say it itself."""
 
-from __future__ import annotations
-
 import re
 import time
 
 import pytest
+from lab_builder import lab_builder
 
-from warpgrade.compiling import compile_errors, toolchain
-from warpgrade.compiling.build import Builder
+from warpgrade.compiling import compile_errors
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.lab import labs
-from warpgrade.machine import device
 from warpgrade.machine.paths import find_layout
-from warpgrade.machine.sandbox import Sandbox
 
 LAYOUT = find_layout()
 INCLUDE = '#include "reverse.h"\n'
@@ -306,10 +302,7 @@ def test_what_nvcc_says_is_understood(before: str, after: str, hint: str) -> Non
     assert before in text
     broken = text.replace(before, after)
     prelab = (LAYOUT.starters / "reverse" / "prelab.cpp").read_bytes()
-    builder = Builder(
-        LAYOUT, lab, toolchain.find(LAYOUT), Sandbox(LAYOUT.program("warpgrade-sandbox")),
-        device.resolve(LAYOUT, "auto").architecture, LAYOUT.library(f"binding-{lab.name}"),
-    )  # fmt: skip
+    builder = lab_builder(lab)
     with pytest.raises(BuildFailure) as failed:
         builder.build({"reverse.cu": broken.encode(), "prelab.cpp": prelab})
     problem = failed.value.problem

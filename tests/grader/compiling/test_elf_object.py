@@ -1,7 +1,5 @@
 """The check of object files before a linker sees them: what is on the list passes, any other byte is refused."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 from pathlib import Path

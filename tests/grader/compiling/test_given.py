@@ -1,22 +1,18 @@
 """What is given with a lab: its contract, and the course's headers in labs/common."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from lab_builder import lab_builder
 
-from warpgrade.compiling import toolchain
 from warpgrade.compiling.build import Builder
 from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import device
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.machine.sandbox import Sandbox
 
 LAYOUT = find_layout()
 CODE = "void toy(float*, int) {}\n"
@@ -38,16 +34,7 @@ def test_no_submission_brings_a_file_of_its_own_for_one_that_is_given(layout: La
 
 @pytest.fixture(scope="module")
 def builder() -> Builder:
-    target = device.resolve(LAYOUT, "auto")
-    sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    return Builder(
-        LAYOUT,
-        labs.find(LAYOUT, "reverse"),
-        toolchain.find(LAYOUT),
-        sandbox,
-        target.architecture,
-        LAYOUT.library("binding-reverse"),
-    )
+    return lab_builder(labs.find(LAYOUT, "reverse"))
 
 
 OWN = "#define CHECK(call) check(call)\nstatic void check(cudaError_t) {}\n"

@@ -1,7 +1,5 @@
 """A head start makes nvcc faster and changes nothing: the same object files, warnings and errors as without it."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import time

@@ -1,21 +1,18 @@
 """Headers that do a lab's work are refused however they are included; what labs may use stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
+from lab_builder import lab_builder
 from stand_ins import changed
 
-from warpgrade.compiling import headers, toolchain
+from warpgrade.compiling import headers
 from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.lab import labs
 from warpgrade.lab.labs import USUALLY_REFUSED, Lab
-from warpgrade.machine import device
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.machine.sandbox import Sandbox
 
 LAYOUT = find_layout()
 RECORD = """tmp-2.o: /usr/include/stdc-predef.h
@@ -98,16 +95,7 @@ def test_mistakes_in_the_table_are_named(layout: Layout, table: str, complaint: 
 
 @pytest.fixture(scope="module")
 def builder() -> Builder:
-    target = device.resolve(LAYOUT, "auto")
-    sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    return Builder(
-        LAYOUT,
-        labs.find(LAYOUT, "occupancy"),
-        toolchain.find(LAYOUT),
-        sandbox,
-        target.architecture,
-        LAYOUT.library("binding-occupancy"),
-    )
+    return lab_builder(labs.find(LAYOUT, "occupancy"))
 
 
 @pytest.mark.labs

@@ -1,7 +1,5 @@
 """The link as the grader does it: what ends it is the submission's failure, but for a sandbox that does not start."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

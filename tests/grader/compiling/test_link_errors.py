@@ -1,7 +1,5 @@
 """Linker errors in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from warpgrade.compiling import link_errors

@@ -1,7 +1,5 @@
 """`build --native`: an ordinary program of one's own functions, which makes the public tests' calls again."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The PTX of each source line: of text, of nvcc, and of what is no PTX."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,19 +1,15 @@
 """What compilers warn of: each warning once, in the student's own files, kept with what was compiled."""
 
-from __future__ import annotations
-
 import time
 import uuid
 
 import pytest
+from lab_builder import lab_builder
 
-from warpgrade.compiling import toolchain, warnings
+from warpgrade.compiling import warnings
 from warpgrade.compiling.build import Builder
 from warpgrade.lab import labs
-from warpgrade.lab.labs import Lab
-from warpgrade.machine import device
 from warpgrade.machine.paths import find_layout
-from warpgrade.machine.sandbox import Sandbox
 
 LAYOUT = find_layout()
 SOURCE = b"""\
@@ -95,14 +91,6 @@ def test_where_the_compiler_refuses_the_program_its_errors_come_first() -> None:
     assert warnings.errors_first(error) == error
 
 
-def builder(lab: Lab) -> Builder:
-    target = device.resolve(LAYOUT, "auto")
-    sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    return Builder(
-        LAYOUT, lab, toolchain.find(LAYOUT), sandbox, target.architecture, LAYOUT.library(f"binding-{lab.name}")
-    )
-
-
 @pytest.mark.labs
 def test_they_are_kept_with_what_was_compiled() -> None:
     lab = labs.find(LAYOUT, "reverse")
@@ -114,7 +102,7 @@ int more(int n) {{ if (n = 0) return 1; return printf("%d", sizeof(n)); }}
 """
     prelab = (LAYOUT.starters / "reverse" / "prelab.cpp").read_bytes()
     files = {"reverse.cu": ("#include <cstdio>\n" + text + more).encode(), "prelab.cpp": prelab}
-    built = builder(lab)
+    built = lab_builder(lab)
     assert built.warnings(files) == []
     for _ in range(2):  # compiled, and taken from the cache
         built.build(files)
@@ -135,7 +123,7 @@ def test_only_what_has_changed_is_compiled_again(monkeypatch: pytest.MonkeyPatch
         compile_unit(self, unit, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Builder, "_compile", note)
-    built = builder(lab)
+    built = lab_builder(lab)
     tag = f"// {uuid.uuid4()}\n".encode()
     first = {"reverse.cu": main + tag, "prelab.cpp": prelab + tag, "more.cuh": b""}
     second = {**first, "prelab.cpp": b"int answer() { int x; return 2; }\n" + prelab + tag}

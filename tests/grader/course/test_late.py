@@ -1,7 +1,5 @@
 """Late work: deadlines with extensions, and deductions."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

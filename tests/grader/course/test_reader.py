@@ -1,7 +1,5 @@
 """course.toml: what is accepted, and what each mistake is told."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

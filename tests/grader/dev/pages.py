@@ -1,7 +1,5 @@
 """Code in Markdown pages: a page's fences, each with its language, section and place, and its commands."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Levels of speed tests on a real GPU, from what solutions reached there."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest

@@ -1,7 +1,5 @@
 """`test --changed`: what a change can break, and no less."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

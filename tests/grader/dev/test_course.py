@@ -1,7 +1,5 @@
 """docs/course.md and labs/<lab>/slides.md: what they name exists; no slide or task sheet gives a solution away."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Documents: links lead somewhere, commands exist, and nothing names a place outside the project."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`doctor` tries what a grade needs, and names what is in the way."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shutil

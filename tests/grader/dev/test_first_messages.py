@@ -1,7 +1,5 @@
 """What students read of wrong solutions, kept in messages.txt: on the toy lab; test_grade.py holds the real ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +20,6 @@ Install = Callable[[Script], Path]
 
 SECTION = """\
 ## no_guard: no guard
-
     Fix this first: adds
       a[3] is 1
       hint: Which element is this thread's?
@@ -66,7 +63,7 @@ def test_a_proof_fails_where_file_and_report_differ(layout: Layout, lab: Lab, sc
         "expected what students read to be in wrong/messages.txt, which says otherwise: "
         "run ./warpgrade prove toy --only no_guard --write-messages, and read it"
     )
-    assert difference == ["@@ -4 +4 @@", "-      a[3] is 1", "+      a[3] is 2"]
+    assert difference == ["@@ -3 +3 @@", "-      a[3] is 1", "+      a[3] is 2"]
     first_messages.path(lab).write_text("A head of its own.\n", encoding="utf-8")
     assert "has no section on it" in prove.wrong_solution(layout, lab, "no_guard")
 

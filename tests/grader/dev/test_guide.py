@@ -3,8 +3,6 @@
 docs/first-lab.md is followed as a whole by test_package.py.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

@@ -1,7 +1,5 @@
 """docs/hardware.md: what task sheets say about the speed of devices is claimed there, with the figures measured."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Arrows between folders point one way: no import and no include goes against docs/layers.toml."""
 
-from __future__ import annotations
-
 import graphlib
 import os
 import re

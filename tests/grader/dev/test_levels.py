@@ -3,8 +3,6 @@
 By hand, for building all of them takes minutes: `./warpgrade package`, then pytest with WARPGRADE_WHEEL=dist/….whl.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import zipfile

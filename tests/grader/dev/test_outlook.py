@@ -1,7 +1,5 @@
 """Code in docs/outlook.md compiles where there is a compiler for it, and runs where the host can run it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

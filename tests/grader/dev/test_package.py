@@ -1,7 +1,5 @@
 """A wheel holds nothing of a lab and nothing of this machine; what is installed needs no repository."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

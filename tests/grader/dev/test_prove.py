@@ -1,7 +1,5 @@
 """Proofs of a lab, on the toy lab with a judge that says what each test needs; test_grade.py proves the real ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

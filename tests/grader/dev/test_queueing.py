@@ -1,7 +1,5 @@
 """The simulated queue of submissions, and docs/scale.md, whose tables it makes and whose examples fit the commands."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

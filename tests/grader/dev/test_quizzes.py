@@ -1,7 +1,5 @@
 """docs/quizzes.md: points add up, code compiles, the exam's numbers are those that the virtual GPU counts."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 The texts lie beside the repository on machines of the project only; what is asked of them is skipped elsewhere.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the launcher installs is pinned: exact versions, a hash for each file, and no index address anywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """C++ in task sheets and slides compiles as it stands there; what leaves something out shows it by an ellipsis."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

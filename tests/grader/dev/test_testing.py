@@ -1,7 +1,5 @@
 """How `warpgrade test` does its steps: one after the other, and some beside them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

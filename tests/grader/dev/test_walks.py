@@ -1,7 +1,5 @@
 """The walks of CONTRIBUTING.md: what they name is all that there is to do."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

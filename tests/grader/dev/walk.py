@@ -1,7 +1,5 @@
 """Follows a page: writes each file that it prints and runs each command that it shows, in one folder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

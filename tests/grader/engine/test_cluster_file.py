@@ -1,7 +1,5 @@
 """The file of --cluster: what it says, how mistakes in it are told, and what Parsl is given."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys
@@ -34,10 +32,7 @@ def read(tmp_path: Path, text: str) -> Settings:
         ('provider = "slurm"\nwalltime = "2h"', "cluster.toml:2: walltime: Expected `str` of the form hours:minutes"),
         ('provider = "local"\npartition = "cpu"', "cluster.toml:2: partition says nothing to provider local"),
         ('provider = "kubernetes"', "cluster.toml:1: provider kubernetes needs a table [kubernetes] with an image"),
-        (
-            'provider = "slurm"\n[kubernetes]\nimage = "a"',
-            "[kubernetes] says nothing to provider slurm",
-        ),
+        ('provider = "slurm"\n[kubernetes]\nimage = "a"', "[kubernetes] says nothing to provider slurm"),
         ('provider = "slurm"\noptions = ["x\\nrm"]', "cluster.toml:2: “x?rm” is no option of sbatch"),
         ("provider = slurm", "is not valid TOML"),
     ],

@@ -1,7 +1,5 @@
 """The engine of this machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The engine `parsl`: what it does with lost workers, here with a pilot that a test makes and with Parsl itself."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

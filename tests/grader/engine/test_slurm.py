@@ -1,7 +1,5 @@
 """A class on a real Slurm, of which a node is lost half-way: nothing is lost, and nothing is graded twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

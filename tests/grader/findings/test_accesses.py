@@ -1,7 +1,5 @@
 """Recorded accesses: which launch of a kernel is kept, what is refused, and whose lines they are."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where a barrier is missing, and where one must not stand, read from the source."""
 
-from __future__ import annotations
-
 import pytest
 
 from warpgrade.findings.barriers import Kernels

@@ -1,7 +1,5 @@
 """Barriers under conditions that nobody noticed, as findings."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

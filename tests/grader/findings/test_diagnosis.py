@@ -1,7 +1,5 @@
 """What the device says of a program, read, cleaned and given the user's own source lines."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a source holds, it is read in time in proportion to its length."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What judges keep of the starter: the same results, whoever grades first and however many do at a time."""
 
-from __future__ import annotations
-
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

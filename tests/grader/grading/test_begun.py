@@ -1,7 +1,5 @@
 """Which functions a student has begun: told by their sources, whatever these look like."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

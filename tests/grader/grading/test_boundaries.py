@@ -1,7 +1,5 @@
 """Sums, digests and lists at their limits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from handed_in import CODE

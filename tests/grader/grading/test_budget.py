@@ -1,7 +1,5 @@
 """What a submission may use over all stages: counted, said in the result, and a fail beyond the limit."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

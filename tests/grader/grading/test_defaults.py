@@ -1,7 +1,5 @@
 """What is so where nothing is said of it, and how long a name may be."""
 
-from __future__ import annotations
-
 import time
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a GPU was like while it timed; nvidia-smi is played by a script."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The whole path with nvcc, the sandbox, the judges and the virtual GPU: what `./warpgrade grade` does for real."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A hint knows the failure: the one that a test shows is the lab's for it, or none where it would lead astray."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -130,7 +128,7 @@ def test_the_judges_signs_are_the_ones_that_are_known() -> None:
 def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:
     folder = shutil.copytree(find_layout().labs / "matmul", tmp_path / "matmul")
     text = (folder / "lab.toml").read_text(encoding="utf-8")
-    spoiled = text.replace("hidden = false\n", 'hidden = false\nhints = { tails = "?" }\n', 1)
+    spoiled = text.replace("[[test]]\n", '[[test]]\nhints = { tails = "?" }\n', 1)
     (folder / "lab.toml").write_text(spoiled, encoding="utf-8")
     with pytest.raises(GraderError, match="hints: “tails” is no sign of a failure; there are all, constant, "):
         labs.load(folder)

@@ -1,7 +1,5 @@
 """What verdicts and results are found by: what makes a difference makes another name, and nothing else does."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

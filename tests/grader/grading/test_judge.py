@@ -1,7 +1,5 @@
 """Running a judge: verdicts, crashes, garbage, silence. What is missing is an error, never a pass and never a zero."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import time

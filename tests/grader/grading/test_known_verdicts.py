@@ -1,7 +1,5 @@
 """Verdicts that are known already: where they lie and when they are written; and nobody changes what was read."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import inspect

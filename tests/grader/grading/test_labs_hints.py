@@ -1,7 +1,5 @@
 """What labs say of mistakes that beginners make: the hint leads to the line, or to the cause."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from samples import RACE

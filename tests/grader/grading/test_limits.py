@@ -1,7 +1,5 @@
 """How much an archive may hold, in the numbers that are told: what just fits is read, one more is refused."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from pathlib import Path

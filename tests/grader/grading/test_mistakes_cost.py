@@ -1,7 +1,5 @@
 """An error that the checks find takes the points for counters and speed of the function that makes it."""
 
-from __future__ import annotations
-
 import msgspec
 from samples import GRADED, RACE
 

@@ -4,8 +4,6 @@ All others are wrong solutions of the labs, with their texts in labs/*/wrong/mes
 WARPGRADE_UPDATE_GOLDEN=1, and read what changed.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

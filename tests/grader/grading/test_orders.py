@@ -1,7 +1,5 @@
 """Results that depend on the order of blocks, warps and lanes fail, and the message shows both results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

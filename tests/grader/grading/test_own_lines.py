@@ -1,7 +1,5 @@
 """A finding that does not come in time is left out, and that is said; lines and verdicts stay."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

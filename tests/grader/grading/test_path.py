@@ -1,7 +1,5 @@
 """From a submission to its result, with a judge that says what a test says: what it is told, and what comes of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """Grades on a device that tells no counters, findings or origins: what it cannot tell is pending, and passes never."""
 
-from __future__ import annotations
-
 import pytest
 
 from warpgrade.grading import grade

@@ -1,7 +1,5 @@
 """What a test's result says of its points, in every number: roundings, what is missing to all of them, and its hint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

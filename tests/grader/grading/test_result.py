@@ -1,7 +1,5 @@
 """The result's schema: what is written can be read, and docs/result.schema.json says what is written."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

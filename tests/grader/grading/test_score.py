@@ -1,7 +1,5 @@
 """Points: curves, partial credit, and the outcomes that are no zeros."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from warpgrade.grading import result, score
 from warpgrade.grading.judge import Case, JudgeCheck, JudgeMeasurement
 from warpgrade.lab import good_numbers, labs
-from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
+from warpgrade.lab.good_numbers import GoodNumbers
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.speed_curve import curve_mistake
 from warpgrade.machine.errors import GraderError
@@ -55,14 +53,16 @@ def test_what_the_reference_counts_stands_beside_what_was_counted_on_its_device(
         judged = [
             JudgeCheck("sectors", now, "at most", limit, "fail", words=words),
             JudgeCheck("x", 1, "is", 1, "pass"),
+            JudgeCheck("time", 3, "between", 2, "pass", upper=4),
         ]
         return score.score_tests(lab, {**ALL, "adds": Case(name="adds", status="fail", checks=judged)}, "vgpu")
 
     agreed = score.collect_good_numbers([counted(4), counted(4, words="for another reason")])
     good = GoodNumbers("a device", agreed)
-    assert score.collect_good_numbers([counted(4), counted(5)])["adds"] == [GoodNumber("x", "is", 1, 1)]
+    assert agreed["adds"] == {"sectors": {"at most": [[4, 8]]}, "time": {"between": [[3, 2, 4]]}}
+    assert score.collect_good_numbers([counted(4), counted(5)])["adds"].keys() == {"time"}
     # Inputs that differ choose the limit: another run may have it by chance, beside another number.
-    assert score.collect_good_numbers([counted(4, limit=7), counted(4)])["adds"] == [GoodNumber("x", "is", 1, 1)]
+    assert score.collect_good_numbers([counted(4, limit=7), counted(4)])["adds"].keys() == {"time"}
     (lab.folder / "tests").mkdir(exist_ok=True)
     good_numbers.path(lab).write_bytes(good_numbers.encode(good, ["adds", "speed"]))
     read = good_numbers.read(lab)
@@ -71,9 +71,9 @@ def test_what_the_reference_counts_stands_beside_what_was_counted_on_its_device(
     def beside(tests: list[result.TestResult], device: str = "a device") -> list[float | None]:
         return [check.good for check in score.add_good_numbers(tests, read, device)[0].checks]
 
-    assert beside(counted(32)) == [4, 1]
-    assert beside(counted(32, limit=9)) == [None, 1]
-    assert beside(counted(32), "another") == [None, None]
+    assert beside(counted(32)) == [4, 1, 3]
+    assert beside(counted(32, limit=9)) == [None, 1, 3]
+    assert beside(counted(32), "another") == [None, None, None]
     good_numbers.path(lab).write_bytes(good_numbers.encode(good, ["speed"]))
     assert set((good_numbers.read(lab) or good).tests) == {"speed"}
     good_numbers.path(lab).write_text("{")

@@ -1,7 +1,5 @@
 """Which device times speed tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

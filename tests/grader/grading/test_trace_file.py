@@ -1,7 +1,5 @@
 """Accesses that are recorded while a submission is graded: they change nothing, and are those of public tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

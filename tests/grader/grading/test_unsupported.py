@@ -1,7 +1,5 @@
 """What the device does not run is our lack where nvcc asks for it, and the submission's doing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from warpgrade.compiling.failure import BuildFailure

@@ -1,7 +1,5 @@
 """A handout's format: what an installed Warpgrade reads, what it says of others, and when the number must change."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

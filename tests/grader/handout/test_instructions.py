@@ -1,7 +1,5 @@
 """What a handout tells students to do works as printed, in its folder, with the package alone."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

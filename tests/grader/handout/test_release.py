@@ -1,7 +1,5 @@
 """What students get: complete, and without anything that is not for them."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

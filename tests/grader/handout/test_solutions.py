@@ -1,7 +1,5 @@
 """`release --solutions`: nothing before the time is over; then the reference, and a discussion without hidden tests."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers to a lab's short questions: collected with the code, never part of it, whatever is saved under their name."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import zipfile

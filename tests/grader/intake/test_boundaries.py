@@ -1,7 +1,5 @@
 """Limits of what is read, exactly at them and one beyond; and what tells one kind of entry from another."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import io

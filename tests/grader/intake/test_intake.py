@@ -1,7 +1,5 @@
 """Intake: honest submissions in every wrapping, and hostile ones."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import os

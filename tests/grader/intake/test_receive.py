@@ -1,7 +1,5 @@
 """Taking a submission in: what is in it is read in a confined process, and refused where that takes too much."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import io

@@ -1,7 +1,5 @@
 """What browsers and course platforms do to file names, and the wrappings in which files arrive."""
 
-from __future__ import annotations
-
 import os
 import time
 import zipfile

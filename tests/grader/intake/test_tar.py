@@ -1,7 +1,5 @@
 """Tar archives that students hand in: honest ones of every kind, and hostile ones."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """What lab.toml, the contract and the tests say of each other: an author's mistake has its file and its line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,10 +79,10 @@ def test_hidden_tests_that_are_not_handed_out_are_not_missed(layout: Layout) -> 
 def test_a_tag_that_says_something_else(layout: Layout) -> None:
     at = f"{WHERE}:{line('name = ' + chr(34) + 'adds odd')}"
     (mistake,) = told(write(layout, hidden=HIDDEN.replace("hidden", "public")))
-    first = f"labs/toy/tests/hidden.cpp:1: “adds odd sizes” is tagged [public], but has hidden = true at {at}"
+    first = f"labs/toy/tests/hidden.cpp:1: “adds odd sizes” is tagged [public], but is hidden at {at}"
     assert mistake == f"{first}: change one of them"
     (mistake,) = told(write(layout, PUBLIC.replace('"adds", "[public]"', '"adds"')))
-    assert mistake.startswith("labs/toy/tests/public.cpp:3: “adds” is not tagged [public], but has hidden = false at ")
+    assert mistake.startswith("labs/toy/tests/public.cpp:3: “adds” is not tagged [public], but is public at ")
 
 
 def test_functions_on_one_side_only(layout: Layout) -> None:

@@ -3,8 +3,6 @@
 Numbers that depend on the compiler are those of the toolkit that the project pins; with another one they are skipped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Who hands in what `check` tells, instead of formulas, gets none of the hidden points of a prelab."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import constant_table

@@ -1,6 +1,7 @@
-"""labs/<lab>/figures: what is drawn smaller than it is says so in the figure, and nothing is drawn outside of it."""
+"""labs/<lab>/figures: what is drawn smaller than it is says so in the figure, and nothing is drawn outside of it.
 
-from __future__ import annotations
+Equal things in a row are one line of the file: boxes are one path, words are one text.
+"""
 
 import re
 from pathlib import Path
@@ -17,6 +18,7 @@ AS_IT_IS = {
     "occupancy/curves", "occupancy/multiprocessor", "occupancy/registers", "reduction/divergence",
     "reduction/shuffles", "reverse/carve", "step/warps", "vecadd/timeline", "vecadd/ways",
 }  # fmt: skip
+SAME_IN_THE_DARK = {"a-band", "b-band"}
 LETTER = 6.0  # pixels, about the mean of a sans-serif font of 12
 
 
@@ -53,3 +55,12 @@ def test_a_figure_is_described_used_and_within_its_frame(figure: Path) -> None:
     lines = re.findall(r'<text class="small" x="([\d.]+)" y="[\d.]+">([^<]*)', text)
     assert [line for x, line in lines if float(x) + LETTER * len(line) > float(width)] == [], "too long a line"
     assert f"](figures/{figure.name})" in (figure.parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=name)
+def test_the_style_of_a_figure_is_of_what_it_draws_and_light_or_dark(figure: Path) -> None:
+    style, _, drawn = figure.read_text(encoding="utf-8").partition("<style>")[2].partition("</style>")
+    light, dark = (set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", part)) for part in style.split("@media"))
+    assert light == set(re.findall(r'class="([^"]*)"', drawn))
+    assert light - dark <= SAME_IN_THE_DARK
+    assert dark <= light

@@ -1,7 +1,5 @@
 """course.toml and lab folders from strangers: each attack ends in one clear sentence, or is told harmlessly."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """lab.toml: what is accepted, and what each mistake is told."""
 
-from __future__ import annotations
-
 import pytest
 from stand_ins import TOY_LAB, changed
 

@@ -1,7 +1,5 @@
 """A new lab is whole: what its author begins with is what the guide asks for."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A lab that stands alone, with a given host program and data files: graded by its folder, and handed out."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Patches: made small, applied strictly."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,10 +33,10 @@ def changed(*edits: tuple[str, str]) -> list[str]:
 
 def test_a_patch_has_as_little_around_it_as_says_where_it_is() -> None:
     assert patch.make(OLD, changed(("    wait();\n", "")), "x.cu") == [
-        "--- x.cu", "+++ x.cu", "@@ -8,3 +8,2 @@ void two() {", "", "-    wait();", "     store();",
+        "--- x.cu", "@@ -8,3 +8,2 @@ void two() {", "", "-    wait();", "     store();",
     ]  # fmt: skip
     # The first load() is told from the other by the line before it, and not by that after it.
-    assert patch.make(OLD, changed(("    load();", "    LOAD();")), "x.cu")[2:] == [
+    assert patch.make(OLD, changed(("    load();", "    LOAD();"))) == [
         "@@ -1,3 +1,3 @@", " void one() {", "-    load();", "+    LOAD();", "",
     ]  # fmt: skip
 
@@ -54,7 +52,7 @@ def test_changes_that_lie_together_are_one_hunk_and_line_numbers_go_on() -> None
 
 @given(lines.filter(bool), lines)
 def test_a_patch_makes_what_it_was_made_of(old: list[str], new: list[str]) -> None:
-    made = patch.make(old, new, "x.cu")
+    made = patch.make(old, new)
     if old == new:
         assert made == []
     else:
@@ -66,7 +64,7 @@ def test_a_hunk_may_move_but_not_change() -> None:
     assert "    wait();" not in patch.apply(made, ["int more;", "", *OLD])
     with pytest.raises(patch.Misfit) as caught:
         patch.apply(made, changed(("    wait();", "    wait(1);")))
-    assert (caught.value.number, caught.value.hunk.line, caught.value.places) == (1, 3, [])
+    assert (caught.value.number, caught.value.hunk.line, caught.value.places) == (1, 2, [])
     assert (caught.value.line, caught.value.expected) == (8, "    wait();")
     with pytest.raises(patch.Misfit) as caught:
         patch.apply(made, [*OLD, *OLD])
@@ -76,12 +74,11 @@ def test_a_hunk_may_move_but_not_change() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "complaint"),
     [
-        ("", 2, "expected --- FILE and +++ FILE"),
-        ("--- a.cu\n+++ b.cu\n@@ -1 +1 @@\n-x\n+y", 2, "the same file in both"),
-        ("--- a.cu\n+++ a.cu", 4, "nothing is changed"),
-        ("--- a.cu\n+++ a.cu\nx", 4, "expected @@"),
-        ("--- a.cu\n+++ a.cu\n@@ -1 +1 @@\n-x\n+y\n+z", 4, "@@ counts 1 old and 1 new lines; 1 and 2 follow"),
-        ("--- a.cu\n+++ a.cu\n@@ -1 +1 @@\n-x\n+y\n\\ No newline at end of file", 7, "begins with a space, - or +"),
+        ("", 2, "nothing is changed"),
+        ("--- a.cu\n+++ a.cu\n@@ -1 +1 @@\n-x\n+y", 3, "expected @@"),
+        ("--- a.cu", 3, "nothing is changed"),
+        ("--- a.cu\n@@ -1 +1 @@\n-x\n+y\n+z", 3, "@@ counts 1 old and 1 new lines; 1 and 2 follow"),
+        ("@@ -1 +1 @@\n-x\n+y\n\\ No newline at end of file", 5, "begins with a space, - or +"),
     ],
 )
 def test_what_is_no_patch_is_told_with_its_line(text: str, line: int, complaint: str) -> None:

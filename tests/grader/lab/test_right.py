@@ -1,7 +1,5 @@
 """Other right solutions: patches against the references, or whole files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """labs/<lab>/README.md: as long as a student reads before the work, with the parts that all task sheets have."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

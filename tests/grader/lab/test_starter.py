@@ -1,7 +1,5 @@
 """Starters from references."""
 
-from __future__ import annotations
-
 import pytest
 
 from warpgrade.lab import labs, starter

@@ -1,7 +1,5 @@
 """A change to one test changes its hash alone; a change to what tests share changes all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a failed assertion of a lab's test shows are words of the task, not the test's own C++."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

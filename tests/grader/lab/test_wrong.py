@@ -1,7 +1,5 @@
 """Wrong solutions: patches against the references."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 
@@ -43,6 +41,12 @@ def test_a_patch_is_made_of_a_whole_file(layout: Layout, lab: Lab, reference: Pa
     edited.write_text(REFERENCE.replace("if (threadIdx.x < n)", "if (threadIdx.x <= n)"), encoding="utf-8")
     variant.update(lab, wrong.KIND, "no_guard", edited)
     assert path.read_text(encoding="utf-8") == PATCH.replace("+    a[", "+    if (threadIdx.x <= n) a[")
+    # A patch of another file than the main one names it.
+    (reference.parent / "tile.cuh").write_text("int x;\n", encoding="utf-8")
+    (tmp_path / "tile.cuh").write_text("int y;\n", encoding="utf-8")
+    variant.update(lab, wrong.KIND, "no_guard", tmp_path / "tile.cuh")
+    assert path.read_text(encoding="utf-8").splitlines()[1:3] == ["--- tile.cuh", "@@ -1,1 +1,1 @@"]
+    assert variant.files(lab, wrong.find(lab, "no_guard"))["tile.cuh"].endswith("\nint y;\n")
 
 
 def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, reference: Path, tmp_path: Path) -> None:
@@ -67,7 +71,7 @@ def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout
     with pytest.raises(GraderError) as caught:
         variant.files(lab, wrong.find(lab, "no_guard"))
     assert caught.value.message == (
-        "labs/toy/wrong/no_guard.patch:4: hunk 1 no longer applies: the reference changed at reference/toy/toy.cu:10"
+        "labs/toy/wrong/no_guard.patch:2: hunk 1 no longer applies: the reference changed at reference/toy/toy.cu:10"
     )
     assert caught.value.detail.splitlines() == [
         "the patch has:     if (threadIdx.x < n) a[threadIdx.x] += 1;",
@@ -85,16 +89,15 @@ def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout
     ("old", "new", "complaint"),
     [
         ('"adds", ', "adds, ", "no_guard.patch:1: the first line must read: WRONG: loses"),
-        ("--- toy.cu", "--- other.cu", "no_guard.patch:2: expected --- FILE"),
-        (" toy.cu", " other.cu", "no_guard.patch:2: reference/toy has no other.cu"),
-        ("@@ -3,3", "@@ -3,2", "no_guard.patch:4: @@ counts 2 old"),
+        ("@@ -3,3", "--- a b\n@@ -3,3", "no_guard.patch:2: expected @@"),
+        ("@@ -3,3", "--- other.cu\n@@ -3,3", "no_guard.patch:2: reference/toy has no other.cu"),
+        ("@@ -3,3", "@@ -3,2", "no_guard.patch:2: @@ counts 2 old"),
     ],
 )
 def test_mistakes_in_a_patch_are_named(
     layout: Layout, lab: Lab, reference: Path, old: str, new: str, complaint: str
 ) -> None:
-    count = 2 if new == " other.cu" else 1
-    (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH.replace(old, new, count), encoding="utf-8")
+    (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH.replace(old, new), encoding="utf-8")
     with pytest.raises(GraderError, match=complaint):
         variant.files(lab, wrong.find(lab, "no_guard"))
 

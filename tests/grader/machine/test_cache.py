@@ -1,7 +1,5 @@
 """The cache of compiled programs."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What reads strangers' text has limits, cannot write or reach anything, and keeps nobody else waiting."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

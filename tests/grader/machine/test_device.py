@@ -1,7 +1,5 @@
 """Kinds of device, and how many programs may use one at a time."""
 
-from __future__ import annotations
-
 import re
 import threading
 from typing import get_args

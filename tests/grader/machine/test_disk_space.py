@@ -1,7 +1,5 @@
 """A full disk, a folder that cannot be written: one sentence each, status 3, and nothing half written."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -102,10 +100,7 @@ def test_nothing_half_written_is_left_on_a_full_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.labs
-@pytest.mark.parametrize(
-    ("size", "what", "program"),
-    [("24k", "scratch", "compiler"), ("480k", "state", "linker")],
-)
+@pytest.mark.parametrize(("size", "what", "program"), [("24k", "scratch", "compiler"), ("480k", "state", "linker")])
 def test_a_build_on_a_full_disk(tmp_path: Path, size: str, what: str, program: str) -> None:
     work = tmp_path / "reverse.cu"
     work.write_bytes((LAYOUT.starters / "reverse" / "reverse.cu").read_bytes() + f"// {tmp_path}\n".encode())

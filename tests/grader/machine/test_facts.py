@@ -1,7 +1,5 @@
 """What is asked of a program once a process."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

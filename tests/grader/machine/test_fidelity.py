@@ -1,7 +1,5 @@
 """How far a result can be trusted, as it says itself."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A lab's judge is built when it is first needed, once a process, and only where that is allowed and possible."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

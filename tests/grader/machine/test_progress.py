@@ -1,7 +1,5 @@
 """What is said of how far the work is."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

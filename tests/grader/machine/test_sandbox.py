@@ -1,7 +1,5 @@
 """Which sandbox the grader takes, and how it calls it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Saves are noticed however an editor writes a file, once each."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

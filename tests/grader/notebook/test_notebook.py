@@ -1,7 +1,5 @@
 """A notebook is executed as Jupyter does it: its cells run on the virtual GPU."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

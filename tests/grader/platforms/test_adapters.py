@@ -3,8 +3,6 @@
 A platform with an adapter has its names here, and what is asked of it: whose a file is, and what it was called before.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Limits of attempts and the leaderboard, where the platform leaves them to the autograder: Gradescope."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 In the base itself a student follows a handout, word by word.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shutil

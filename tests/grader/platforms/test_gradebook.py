@@ -1,7 +1,5 @@
 """Exports of Canvas and Moodle are filled in one column, and in nothing else."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

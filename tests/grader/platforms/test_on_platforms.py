@@ -1,7 +1,5 @@
 """Each template, run as its platform would run it: an empty machine, the platform's own paths, no repository."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """What a template is made of: without compiling anything."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The problem matchers of the tasks for VS Code, against what is really printed."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Pictures of accesses: sectors, banks, and what the page says of them."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Of one cause one finding: races that one barrier ends."""
 
-from __future__ import annotations
-
 import io
 import re
 

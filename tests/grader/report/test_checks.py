@@ -1,7 +1,5 @@
 """The three numbers of a check: now, good and limit, where the judge says less."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from samples import GRADED

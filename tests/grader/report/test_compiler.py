@@ -1,7 +1,5 @@
 """What the compilers warn of, as users get it."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What each cause of lost time costs: on the terminal, and as bars of a page."""
 
-from __future__ import annotations
-
 import io
 import re
 

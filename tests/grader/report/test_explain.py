@@ -1,7 +1,5 @@
 """`explain`: each rule, counter, test and word has its page, in a package as well, and no hidden hint is told."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

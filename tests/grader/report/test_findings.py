@@ -1,7 +1,5 @@
 """What the checks found, as a terminal, GitHub and SARIF show it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What a report tells first: one failure, of one cause once, and nothing of what is done."""
 
-from __future__ import annotations
-
 import io
 
 import msgspec

@@ -1,7 +1,5 @@
 """The options about checks: what reaches the judge, and where findings go."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

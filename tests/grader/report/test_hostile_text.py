@@ -1,7 +1,5 @@
 """Whatever a program, a compiler or a file name says: each report shows it as text, and stays what it is."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

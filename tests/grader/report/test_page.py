@@ -1,7 +1,5 @@
 """The page of a result or a program: what it shows where, and that no word of others becomes markup."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -1,7 +1,5 @@
 """The pictures of a page: what they say of counters, and that they say nothing where they would have to guess."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

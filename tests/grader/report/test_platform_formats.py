@@ -1,7 +1,5 @@
 """What platforms get of a result, against golden files; remake them with WARPGRADE_UPDATE_GOLDEN=1 and read them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -106,10 +104,7 @@ def test_a_hidden_test_shows_what_students_may_see(name: str) -> None:
         assert "keeps NaN" in words or name == "autolab"
 
 
-UNDECIDED = {
-    "error": GRADED,
-    "pending": of([GRADED.tests[0], GRADED.tests[7]]),
-}
+UNDECIDED = {"error": GRADED, "pending": of([GRADED.tests[0], GRADED.tests[7]])}
 
 
 @pytest.mark.parametrize("sample", UNDECIDED)

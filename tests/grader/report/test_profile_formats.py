@@ -1,7 +1,5 @@
 """A program's profile for other tools: stacks, a table as Nsight Compute's, a trace."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The README's pictures are those of graded solutions' pages; WARPGRADE_UPDATE_GOLDEN=1 draws them anew."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is told to have changed between two results."""
 
-from __future__ import annotations
-
 import io
 
 import msgspec

@@ -1,7 +1,5 @@
 """The score table, against golden files. Remake them with WARPGRADE_UPDATE_GOLDEN=1, and read what changed."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path
@@ -82,6 +80,16 @@ def test_colour_is_for_terminals_and_only_where_wanted(monkeypatch: pytest.Monke
     assert "\x1b[32m" in text()
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[32m" not in text()
+
+
+def test_of_a_test_whose_checks_fail_the_first_is_shown_and_how_to_see_all() -> None:
+    failed = GRADED.tests[1]
+    one, two = (
+        msgspec.structs.replace(failed, message=message) for message in ("first check", "first check\n\nsecond")
+    )
+    shown = [rendered(msgspec.structs.replace(GRADED, tests=[test]), 100) for test in (one, two)]
+    assert [terminal.OTHER_CHECKS in text for text in shown] == [False, True]
+    assert "second" not in shown[1]
 
 
 def test_one_line() -> None:

@@ -1,7 +1,5 @@
 """Each program of tests/checks: what is found in it is what it says itself. corpus.py has the rules."""
 
-from __future__ import annotations
-
 import corpus
 import known_numbers
 import pytest

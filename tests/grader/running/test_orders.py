@@ -1,7 +1,5 @@
 """Right programs give the same results in other orders of blocks, warps and lanes."""
 
-from __future__ import annotations
-
 import corpus
 import pytest
 

@@ -1,7 +1,5 @@
 """Whole programs: of NVIDIA's own header libraries, and one whose output a real GPU has printed before."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """`warpgrade run`: an ordinary program, compiled by nvcc, on the virtual GPU."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

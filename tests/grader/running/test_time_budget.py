@@ -1,7 +1,5 @@
 """`warpgrade run --budget` and `--sample`: how far a program is, and what some of its blocks tell of all."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -4,8 +4,6 @@ An Autolab that finds no such line gives a zero. So there is always one; where t
 which Autolab shows as not graded.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from warpgrade.platforms.adapter import Adapter

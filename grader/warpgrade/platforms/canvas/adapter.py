@@ -3,8 +3,6 @@
 The names are those of its own source, content_zipper.rb.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

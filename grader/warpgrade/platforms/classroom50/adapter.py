@@ -3,8 +3,6 @@
 Its scores are whole numbers. A test that is not passed in full never gets all of its points by rounding.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from typing import Any

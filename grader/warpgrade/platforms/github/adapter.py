@@ -1,7 +1,5 @@
 """GitHub: checkouts as Classroom and its successors name them, matmul-ada-l/ of the user ada-l, or ada-l/; Actions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ No git runs here: the checkout's configuration and hooks can name programs, and 
 the head, the reference that it names, and one commit, loose or in a pack. The time is what the committer's clock said.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import re

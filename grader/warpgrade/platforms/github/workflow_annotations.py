@@ -1,7 +1,5 @@
 """Findings as annotations of a GitHub workflow: they stand at the lines of a commit or a pull request."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Findings as GitLab's report on code quality, which stands beside the lines of a merge request."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Gradescope: "Export Submissions" with folders submission_123456 and submission_metadata.yml; results.json."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warpgrade.lab.labs import Lab

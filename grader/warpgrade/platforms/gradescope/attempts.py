@@ -4,8 +4,6 @@ As Gradescope advises, a submission beyond the limits gets the results of the on
 them: the student keeps that score. It goes by when a submission came, so that a rerun decides the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime

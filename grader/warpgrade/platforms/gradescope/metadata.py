@@ -4,8 +4,6 @@ The file also holds all that autograders printed for each student. It is read as
 what is not needed, and aliases are not followed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Hidden tests are visible there, with name and outcome: a test that Gradescope hi
 is declared to be plain text, so that nothing in it is markup.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

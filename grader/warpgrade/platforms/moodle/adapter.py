@@ -3,8 +3,6 @@
 The names are those of its own source, mod/assign/classes/downloader.php.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

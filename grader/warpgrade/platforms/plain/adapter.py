@@ -1,7 +1,5 @@
 """No platform: folders, archives and files named by their students, ada/, ada.zip, ada.cu, ada_matmul.cu."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Sequence
 from pathlib import PurePosixPath

@@ -4,8 +4,6 @@
 it is right for what we could not judge, too.
 """
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 
@@ -34,11 +32,7 @@ def encode(report: Report) -> bytes | None:
 
 def _document(result: Result, report: Report, *, full: bool) -> dict[str, Any]:
     if result.status == "rejected" or not export.is_final(result):
-        return {
-            "gradable": False,
-            "message": export.headline(result),
-            "format_errors": export.notes(result),
-        }
+        return {"gradable": False, "message": export.headline(result), "format_errors": export.notes(result)}
     images = [_image(label, svg) for label, svg in pictures.draw_speed(result)] if full else []
     return {
         "gradable": True,

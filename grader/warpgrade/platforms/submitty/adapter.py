@@ -4,8 +4,6 @@ Scores below 0 or above 1 stop Submitty's grading, so they are kept within. What
 validator, which Submitty shows as its own mistake and not the student's.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

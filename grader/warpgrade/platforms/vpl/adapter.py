@@ -4,8 +4,6 @@ VPL acts on what stands at the start of a line. Each line here begins with our o
 other people's words are broken up. Without a grade there is no `Grade :=>>`, and VPL proposes none.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

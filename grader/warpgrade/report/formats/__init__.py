@@ -1,7 +1,5 @@
 """Reports for other programs, one file each: a module here gives its `FORMAT`, and is found."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

@@ -4,8 +4,6 @@ A test that the grader could not judge is an `error` there, one that waits for a
 part of its points is passed, and says so.
 """
 
-from __future__ import annotations
-
 import re
 from xml.sax.saxutils import escape, quoteattr
 

@@ -1,7 +1,5 @@
 """The counters of each launch as a table with the columns and metric names of Nsight Compute's `ncu --csv`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from warpgrade.machine.text import csv_cell

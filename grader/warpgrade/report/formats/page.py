@@ -1,7 +1,5 @@
 """A result or a profile as a page of HTML that stands alone."""
 
-from __future__ import annotations
-
 from warpgrade.report.format import Report, file_format
 
 

@@ -1,7 +1,5 @@
 """The profile of a program as JSON: schema `warpgrade/profile/1`."""
 
-from __future__ import annotations
-
 import msgspec
 
 from warpgrade.report.format import Report, file_format

@@ -1,7 +1,5 @@
 """The result as JSON: schema `warpgrade/result/1`."""
 
-from __future__ import annotations
-
 from warpgrade.grading import result
 from warpgrade.report.format import Report, file_format
 

@@ -1,7 +1,5 @@
 """Findings as SARIF 2.1.0 (OASIS), which editors and code hosts read."""
 
-from __future__ import annotations
-
 import urllib.parse
 from collections.abc import Sequence
 from typing import Any

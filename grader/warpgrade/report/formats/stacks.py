@@ -1,7 +1,5 @@
 """Counters by kernel, file and line as collapsed stacks, which speedscope and flamegraph.pl read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

@@ -4,8 +4,6 @@ What other people worded stands in blocks of code, or has its marks escaped, so 
 mentions nobody.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ and that blocks that take equally long go round the multiprocessors; it does not
 ends, so none of them is drawn: a multiprocessor shows the kernel, with how many blocks and warps it gets.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any

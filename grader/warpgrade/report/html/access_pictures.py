@@ -1,7 +1,5 @@
 """One access of a warp as a picture and in words; accesses.js draws the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup

@@ -4,8 +4,6 @@ Each picture is drawn here as it is at first, and stands there without a script;
 same way, which a test compares.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

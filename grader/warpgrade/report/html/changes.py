@@ -1,7 +1,5 @@
 """What has changed between two results of a student: points, outcomes, and numbers."""
 
-from __future__ import annotations
-
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import clean, number
 from warpgrade.report import export, result_changes

@@ -1,7 +1,5 @@
 """The rates of a device that its properties give, for pictures that hold counters against them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

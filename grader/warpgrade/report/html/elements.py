@@ -1,7 +1,5 @@
 """Templates and small elements of pages: other people's words are only words, and nothing comes from elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable
@@ -25,7 +23,7 @@ Child = str | Iterable[str]
 
 
 @lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
+def _templates() -> "jinja2.Environment":
     import jinja2  # noqa: PLC0415  only where a page is made: it takes longer to load than `list` to run
 
     return jinja2.Environment(

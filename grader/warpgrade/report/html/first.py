@@ -1,7 +1,5 @@
 """The first screen: points, notes on the submission, and what to fix first."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 
 from warpgrade.grading.result import Result, TestResult

@@ -1,7 +1,5 @@
 """The kernels: what each did, and what its time would lose without each cause."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Occupancy: what limits a kernel's, and what it would be with other blocks, registers and shared memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ It is complete without a script: choices are radio buttons, and style shows what
 through recorded accesses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

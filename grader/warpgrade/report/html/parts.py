@@ -1,7 +1,5 @@
 """What several sections show: a finding, and places in the source."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import dataclass
 

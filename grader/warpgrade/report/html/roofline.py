@@ -1,7 +1,5 @@
 """The roofline: what each kernel does with a byte of the device's memory, and how near it is to what limits it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from warpgrade.machine.text import number

@@ -1,7 +1,5 @@
 """The source with heat: each line's share of a counter that the reader chooses, and the findings at their lines."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

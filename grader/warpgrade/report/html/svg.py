@@ -1,7 +1,5 @@
 """Parts of pictures: axes, bars and text as inline SVG, whose colours are those of the page's style."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

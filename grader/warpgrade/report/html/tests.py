@@ -1,7 +1,5 @@
 """The tests: outcome, points, and what is told of each."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the time goes: the least that each part of a kernel takes by the device's rates, beside what it took."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from warpgrade.machine.text import number

@@ -1,7 +1,5 @@
 """The timeline: what each stream did when, and which copies ran beside which kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warpgrade.report import profile

@@ -1,7 +1,5 @@
 """The versions of a lab beside each other: how fast they are, and what each kernel does for a request."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warpgrade.grading.result import TestResult
