@@ -182,70 +182,72 @@ void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n)
     // SOLUTION END
 }
 
-// 5. As 4, but each thread computes EACH × EACH elements, TILE_WIDTH apart. The block still has TILE_WIDTH × TILE_WIDTH
-// threads, and its tile of C is BLOCK_WIDTH × BLOCK_WIDTH.
+// 5. As 4, but each thread computes REGISTER_TILE × REGISTER_TILE elements, TILE_WIDTH apart. The block still has
+// TILE_WIDTH × TILE_WIDTH threads, and its tile of C is BLOCK_WIDTH × BLOCK_WIDTH.
+
+inline constexpr int BLOCK_WIDTH = REGISTER_TILE * TILE_WIDTH;
 
 // SOLUTION BEGIN
-// STARTER: inline constexpr int EACH = REGISTER_TILE;
-inline constexpr int EACH = 2 * REGISTER_TILE;
-// SOLUTION END
-inline constexpr int BLOCK_WIDTH = EACH * TILE_WIDTH;
+// STARTER: __global__ void registers_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
+// Here: twice as many rows as columns, 8 + 4 loads for 32 products. At least two blocks shall fit a multiprocessor: 128
+// registers a thread.
+constexpr int ROWS = 2 * REGISTER_TILE;
+constexpr int COLUMNS = REGISTER_TILE;
+constexpr int BLOCK_HEIGHT = ROWS * TILE_WIDTH;
 
-__global__ void registers_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
-    // SOLUTION BEGIN
+__global__ void __launch_bounds__(TILE_WIDTH * TILE_WIDTH, 2)
+    registers_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
     // TODO(student): stretch. Step 1. Declare a tile of BLOCK_WIDTH × TILE_WIDTH floats for A and one of
-    // TILE_WIDTH × BLOCK_WIDTH for B in shared memory, and float sum[EACH][EACH] for the thread.
+    // TILE_WIDTH × BLOCK_WIDTH for B in shared memory, and float sum[REGISTER_TILE][REGISTER_TILE] for the thread.
     //
-    // TODO(student): step 2. In each turn a thread copies EACH elements of A and as many of B: rows, or
+    // TODO(student): step 2. In each turn a thread copies REGISTER_TILE elements of A and as many of B: rows, or
     // columns, that lie TILE_WIDTH apart, so that neighbouring threads still load neighbouring addresses.
     //
-    // TODO(student): step 3. For each of the TILE_WIDTH terms of a turn, load EACH elements of A's tile and EACH of
-    // B's tile into two small arrays, and add all their products to the sums. The loops over the small
+    // TODO(student): step 3. For each of the TILE_WIDTH terms of a turn, load REGISTER_TILE elements of A's tile and
+    // REGISTER_TILE of B's tile into two small arrays, and add all their products to the sums. The loops over the small
     // arrays have constant bounds, so that the compiler can give each element a register.
     //
     // TODO(student): step 4. Store the sums. Which of them lie outside of C when m or n is no multiple of BLOCK_WIDTH?
-    __shared__ float a_tile[BLOCK_WIDTH][TILE_WIDTH];
+    __shared__ float a_tile[BLOCK_HEIGHT][TILE_WIDTH];
     __shared__ float b_tile[TILE_WIDTH][BLOCK_WIDTH];
     const int x = threadIdx.x;
     const int y = threadIdx.y;
     const int column = blockIdx.x * BLOCK_WIDTH + x;
-    const int row = blockIdx.y * BLOCK_WIDTH + y;
-    float sum[EACH][EACH] = {};
+    const int row = blockIdx.y * BLOCK_HEIGHT + y;
+    float sum[ROWS][COLUMNS] = {};
 
     // While a pair of tiles is used, the elements of the next one are on their way to registers.
-    float next_a[EACH], next_b[EACH];
+    float next_a[ROWS], next_b[COLUMNS];
     const auto load = [&](int first) {
-        for (int i = 0; i < EACH; ++i) {
+        for (int i = 0; i < ROWS; ++i) {
             const int a_row = row + i * TILE_WIDTH;
-            const int b_column = column + i * TILE_WIDTH;
             next_a[i] = a_row < m && first + x < k ? A[a_row * k + first + x] : 0.0f;
-            next_b[i] = first + y < k && b_column < n ? B[(first + y) * n + b_column] : 0.0f;
+        }
+        for (int j = 0; j < COLUMNS; ++j) {
+            const int b_column = column + j * TILE_WIDTH;
+            next_b[j] = first + y < k && b_column < n ? B[(first + y) * n + b_column] : 0.0f;
         }
     };
     load(0);
     for (int first = 0; first < k; first += TILE_WIDTH) {
-        for (int i = 0; i < EACH; ++i) {
-            a_tile[y + i * TILE_WIDTH][x] = next_a[i];
-            b_tile[y][x + i * TILE_WIDTH] = next_b[i];
-        }
+        for (int i = 0; i < ROWS; ++i) a_tile[y + i * TILE_WIDTH][x] = next_a[i];
+        for (int j = 0; j < COLUMNS; ++j) b_tile[y][x + j * TILE_WIDTH] = next_b[j];
         __syncthreads();
         load(first + TILE_WIDTH);
 
         for (int q = 0; q < TILE_WIDTH; ++q) {
-            float a[EACH], b[EACH];
-            for (int i = 0; i < EACH; ++i) {
-                a[i] = a_tile[y + i * TILE_WIDTH][q];
-                b[i] = b_tile[q][x + i * TILE_WIDTH];
-            }
-            for (int i = 0; i < EACH; ++i) {
-                for (int j = 0; j < EACH; ++j) sum[i][j] += a[i] * b[j];
+            float a[ROWS], b[COLUMNS];
+            for (int i = 0; i < ROWS; ++i) a[i] = a_tile[y + i * TILE_WIDTH][q];
+            for (int j = 0; j < COLUMNS; ++j) b[j] = b_tile[q][x + j * TILE_WIDTH];
+            for (int i = 0; i < ROWS; ++i) {
+                for (int j = 0; j < COLUMNS; ++j) sum[i][j] += a[i] * b[j];
             }
         }
         __syncthreads();
     }
 
-    for (int i = 0; i < EACH; ++i) {
-        for (int j = 0; j < EACH; ++j) {
+    for (int i = 0; i < ROWS; ++i) {
+        for (int j = 0; j < COLUMNS; ++j) {
             const int c_row = row + i * TILE_WIDTH;
             const int c_column = column + j * TILE_WIDTH;
             if (c_row < m && c_column < n) C[c_row * n + c_column] = sum[i][j];
@@ -261,7 +263,7 @@ void matmul_registers(const float* A, const float* B, float* C, int m, int k, in
     // TODO(student): stretch. Launch registers_kernel, with one block for each BLOCK_WIDTH × BLOCK_WIDTH part of C.
     // STARTER: const dim3 grid(parts(m, TILE_WIDTH), parts(n, TILE_WIDTH));
     // STARTER: multiply_with(rows_kernel, grid, block, A, B, C, m, k, n);
-    const dim3 grid(parts(n, BLOCK_WIDTH), parts(m, BLOCK_WIDTH));
+    const dim3 grid(parts(n, BLOCK_WIDTH), parts(m, BLOCK_HEIGHT));
     multiply_with(registers_kernel, grid, block, A, B, C, m, k, n);
     // SOLUTION END
 }

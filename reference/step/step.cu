@@ -208,8 +208,8 @@ void step_v2(float* r, const float* d, int n) {
 constexpr int CHUNK = 8;  // so many values of k at a time
 
 // SOLUTION END
-// With so few threads in a block the compiler may use more registers.
-__global__ void __launch_bounds__(THREADS * THREADS) step_v3_kernel(float* r, const float* padded, int n, int nn) {
+// At least 8 blocks of 64 threads shall fit a multiprocessor: 128 registers a thread.
+__global__ void __launch_bounds__(THREADS * THREADS, 8) step_v3_kernel(float* r, const float* padded, int n, int nn) {
     // SOLUTION BEGIN
     // TODO(student): as version 2, but for each 4 values of k, or 8, the block first copies what all of its threads need
     // into shared memory: PART elements of either copy for each k, and it has PART threads. Where are the barriers?
@@ -312,8 +312,7 @@ __device__ void load_eight(float (&values)[EACH], const float4 (&row)[QUADS], in
     for (int a = 0; a < EACH; ++a) values[a] = loaded[a];
 }
 
-// Does nothing unless d is as NEGATIVE says. At least 8 blocks of 64 threads shall fit a multiprocessor: 128 registers a
-// thread.
+// Does nothing unless d is as NEGATIVE says.
 template <bool NEGATIVE>
 __global__ void __launch_bounds__(THREADS * THREADS, 8)
     step_v4_kernel(float* r, const float* padded, const int* any_negative, int n, int nn) {

@@ -122,21 +122,20 @@ void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n)
     multiply_with(rows_kernel, grid, block, A, B, C, m, k, n);
 }
 
-// 5. As 4, but each thread computes EACH × EACH elements, TILE_WIDTH apart. The block still has TILE_WIDTH × TILE_WIDTH
-// threads, and its tile of C is BLOCK_WIDTH × BLOCK_WIDTH.
+// 5. As 4, but each thread computes REGISTER_TILE × REGISTER_TILE elements, TILE_WIDTH apart. The block still has
+// TILE_WIDTH × TILE_WIDTH threads, and its tile of C is BLOCK_WIDTH × BLOCK_WIDTH.
 
-inline constexpr int EACH = REGISTER_TILE;
-inline constexpr int BLOCK_WIDTH = EACH * TILE_WIDTH;
+inline constexpr int BLOCK_WIDTH = REGISTER_TILE * TILE_WIDTH;
 
 __global__ void registers_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
     // TODO(student): stretch. Step 1. Declare a tile of BLOCK_WIDTH × TILE_WIDTH floats for A and one of
-    // TILE_WIDTH × BLOCK_WIDTH for B in shared memory, and float sum[EACH][EACH] for the thread.
+    // TILE_WIDTH × BLOCK_WIDTH for B in shared memory, and float sum[REGISTER_TILE][REGISTER_TILE] for the thread.
     //
-    // TODO(student): step 2. In each turn a thread copies EACH elements of A and as many of B: rows, or
+    // TODO(student): step 2. In each turn a thread copies REGISTER_TILE elements of A and as many of B: rows, or
     // columns, that lie TILE_WIDTH apart, so that neighbouring threads still load neighbouring addresses.
     //
-    // TODO(student): step 3. For each of the TILE_WIDTH terms of a turn, load EACH elements of A's tile and EACH of
-    // B's tile into two small arrays, and add all their products to the sums. The loops over the small
+    // TODO(student): step 3. For each of the TILE_WIDTH terms of a turn, load REGISTER_TILE elements of A's tile and
+    // REGISTER_TILE of B's tile into two small arrays, and add all their products to the sums. The loops over the small
     // arrays have constant bounds, so that the compiler can give each element a register.
     //
     // TODO(student): step 4. Store the sums. Which of them lie outside of C when m or n is no multiple of BLOCK_WIDTH?

@@ -66,7 +66,7 @@ int main() {
     const int n = 4096;
     const std::size_t count = static_cast<std::size_t>(n) * n;
     float *A = device_floats(count), *B = device_floats(count), *C = device_floats(count);
-    const dim3 block(T, T), grid(n / T, n / T), fewer(n / BLOCK_WIDTH, n / BLOCK_WIDTH), large(32, 32),
+    const dim3 block(T, T), grid(n / T, n / T), fewer(n / BLOCK_WIDTH, n / BLOCK_HEIGHT), large(32, 32),
         grid32(n / 32, n / 32);
     const auto show = [&](const char* what, double ms) { row(what, "4096 × 4096", ms, 2e-12 * count * n, "TFLOP/s"); };
     show("rows", kernel_ms([&] { rows_kernel<<<grid, block>>>(A, B, C, n, n, n); }));
@@ -84,7 +84,7 @@ int main() {
     show("registers", kernel_ms([&] { registers_kernel<<<fewer, block>>>(A, B, C, n, n, n); }));
 
     const int small = 256;
-    const dim3 tiles(small / T, small / T), parts(small / BLOCK_WIDTH, small / BLOCK_WIDTH);
+    const dim3 tiles(small / T, small / T), parts(small / BLOCK_WIDTH, small / BLOCK_HEIGHT);
     const auto show_small = [](const char* what, double ms) {
         row(what, "256 × 256", ms, 2e-12 * (1 << 24), "TFLOP/s");
     };

@@ -68,8 +68,7 @@ int main() {
     CHECK(cudaMemcpy(any_negative, &one, sizeof one, cudaMemcpyHostToDevice));
     show("version 4, with negative lengths",
          kernel_ms([&] { step_v4_kernel<true><<<parts, few>>>(r, padded, any_negative, n, nn); }));
-    show("version 3, 4 k at a time",
-         kernel_ms([&] { changed_kernel<Change::none><<<parts, few>>>(r, padded, n, nn); }));
+    show("4 k at a time, unrolled", kernel_ms([&] { changed_kernel<Change::none><<<parts, few>>>(r, padded, n, nn); }));
     show("the same, not unrolled",
          kernel_ms([&] { changed_kernel<Change::rolled><<<parts, few>>>(r, padded, n, nn); }));
     show("the same, additions for minima",

@@ -10,14 +10,23 @@ __global__ void stores_in_rows_kernel(const float* A, float* B, int rows, int co
     if (row < rows && column < columns) B[column * rows + row] = A[row * columns + column];
 }
 
-// A block of 32 × ROWS threads for a tile of 32 × 32: each thread moves 32 / ROWS elements.
-template <int ROWS, int PADDING>
-__global__ void rows_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[32][32 + PADDING];
-    const int column = blockIdx.x * 32 + threadIdx.x, b_column = blockIdx.y * 32 + threadIdx.x;
-    for (int y = threadIdx.y; y < 32; y += ROWS) tile[y][threadIdx.x] = A[(blockIdx.y * 32 + y) * columns + column];
+// One thread for each element.
+__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[32][33];
+    const int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
+    if (row < rows && column < columns) tile[threadIdx.y][threadIdx.x] = A[row * columns + column];
     __syncthreads();
-    for (int y = threadIdx.y; y < 32; y += ROWS) B[(blockIdx.x * 32 + y) * rows + b_column] = tile[threadIdx.x][y];
+    const int b_row = blockIdx.x * 32 + threadIdx.y, b_column = blockIdx.y * 32 + threadIdx.x;
+    if (b_row < columns && b_column < rows) B[b_row * rows + b_column] = tile[threadIdx.x][threadIdx.y];
+}
+
+// A block of 32 × 8 threads: each thread moves four elements.
+__global__ void four_rows_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[32][32];
+    const int column = blockIdx.x * 32 + threadIdx.x, b_column = blockIdx.y * 32 + threadIdx.x;
+    for (int y = threadIdx.y; y < 32; y += 8) tile[y][threadIdx.x] = A[(blockIdx.y * 32 + y) * columns + column];
+    __syncthreads();
+    for (int y = threadIdx.y; y < 32; y += 8) B[(blockIdx.x * 32 + y) * rows + b_column] = tile[threadIdx.x][y];
 }
 
 }  // namespace
@@ -34,8 +43,8 @@ int main() {
         show("naive, loads along rows", kernel_ms([&] { transpose_naive_kernel<<<grid, block>>>(A, B, n, n); }));
         show("naive, stores along rows", kernel_ms([&] { stores_in_rows_kernel<<<grid, block>>>(A, B, n, n); }));
         show("tile", kernel_ms([&] { transpose_shared_kernel<<<grid, block>>>(A, B, n, n); }));
-        show("padded tile", kernel_ms([&] { rows_kernel<32, 1><<<grid, block>>>(A, B, n, n); }));
-        show("tile, 32 × 8 threads", kernel_ms([&] { rows_kernel<8, 0><<<grid, fewer>>>(A, B, n, n); }));
+        show("padded tile", kernel_ms([&] { padded_kernel<<<grid, block>>>(A, B, n, n); }));
+        show("tile, 32 × 8 threads", kernel_ms([&] { four_rows_kernel<<<grid, fewer>>>(A, B, n, n); }));
         show("padded tile, 32 × 8 threads", kernel_ms([&] { transpose_padded_kernel<<<grid, fewer>>>(A, B, n, n); }));
         CHECK(cudaFree(A));
         CHECK(cudaFree(B));
