@@ -240,6 +240,8 @@ class Device {
     // Waits for everything. Returns the time since the last call of this function, or since the start: what a program's
     // work takes on the device's clock, without its host code.
     virtual double finish() = 0;
+    // The mean clock of the multiprocessors in that time, if the device reads it.
+    [[nodiscard]] virtual std::optional<double> mean_clock_ghz() const { return std::nullopt; }
     // All launches between the last two calls of finish(), in their order, if the device times single ones without
     // analysis.
     virtual std::vector<LaunchTime> take_launch_times() { return {}; }

@@ -165,7 +165,7 @@ void fields(Archive& archive, Report& report) {
     archive.list(report.transfers, RecordLimits::max_transfers);
     archive.list(report.allocations, RecordLimits::max_allocations);
     archive.list(report.waits_ns, RecordLimits::max_waits);
-    archive(report.clock_ns);
+    archive(report.clock_ns, report.mean_clock_ghz);
     archive.output(report.output);
     archive.list(report.call_errors, RecordLimits::max_call_errors);
     archive.list(report.diagnostics, RecordLimits::max_diagnostics);

@@ -28,7 +28,8 @@ struct Report {
     std::vector<AllocationRecord> allocations;
     std::vector<double> waits_ns;
     double clock_ns = 0;
-    std::string output;  // of device-side printf
+    std::optional<double> mean_clock_ghz;  // Device::mean_clock_ghz()
+    std::string output;                    // of device-side printf
     std::vector<CallError> call_errors;
     std::optional<CallError> last_error;  // in JSON only
     std::vector<Diagnostic> diagnostics;

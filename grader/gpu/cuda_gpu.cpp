@@ -105,7 +105,7 @@ class CudaGpu final : public Device {
                                     ? std::min(options.memory_limit_bytes, properties_.total_global_mem)
                                     : properties_.total_global_mem),
           modules_(memory_),
-          times_(properties_.l2_cache_bytes),
+          times_(properties_.l2_cache_bytes, properties_.multi_processor_count),
           take_stdout_(options.take_stdout) {
         check(cuda_.cuStreamCreate(&own_stream_, CU_STREAM_NON_BLOCKING), "a stream");
     }
@@ -272,6 +272,7 @@ class CudaGpu final : public Device {
         wait(waited);
         return time_ns;
     }
+    [[nodiscard]] std::optional<double> mean_clock_ghz() const override { return times_.mean_clock_ghz(); }
     std::vector<LaunchTime> take_launch_times() override { return times_.take_launches(); }
 
   private:

@@ -16,7 +16,8 @@ constexpr auto warm_up_time = std::chrono::milliseconds(20), short_warm_up_time 
 
 }  // namespace
 
-WorkTimes::WorkTimes(std::uint64_t l2_bytes) : scratch_bytes_(2 * l2_bytes) {
+WorkTimes::WorkTimes(std::uint64_t l2_bytes, unsigned multiprocessors)
+    : scratch_bytes_(2 * l2_bytes), clock_(multiprocessors) {
     const Driver& cuda = driver();
     check(cuda.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "a stream");
     check(cuda.cuEventCreate(&origin_, CU_EVENT_DEFAULT), "an event");
@@ -42,6 +43,8 @@ void WorkTimes::warm_up() {
         check(cuda.cuMemsetD8Async(scratch_, 0, scratch_bytes_, stream_), "filling L2");
         check(cuda.cuStreamSynchronize(stream_), "filling L2");
     } while (std::chrono::steady_clock::now() - begin < least);
+    clock_.read_start(stream_);
+    check(cuda.cuStreamSynchronize(stream_), "reading the clock");
     check(cuda.cuEventRecord(origin_, stream_), "recording an event");
     warm_ = true;
 }
@@ -126,6 +129,13 @@ void WorkTimes::settle() {
 }
 
 double WorkTimes::finish() {
+    const Driver& cuda = driver();
+    clock_ghz_.reset();
+    if (warm_ && cuda.cuCtxSynchronize() == CUDA_SUCCESS) {  // after a fault nothing can be read
+        clock_.read_end(stream_);
+        check(cuda.cuStreamSynchronize(stream_), "reading the clock");
+        clock_ghz_ = clock_.mean_ghz();
+    }
     settle();
     double total = 0;
     for (const Interval& each : std::exchange(busy_, {})) total += each.end_ns - each.start_ns;

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "gpu/clock_probe.hpp"
 
 namespace warpgrade::gpu {
 
 class WorkTimes {
   public:
-    WorkTimes(std::uint64_t l2_bytes);
+    WorkTimes(std::uint64_t l2_bytes, unsigned multiprocessors);
     ~WorkTimes();
     WorkTimes(const WorkTimes&) = delete;
     WorkTimes& operator=(const WorkTimes&) = delete;
@@ -29,6 +30,8 @@ class WorkTimes {
 
     // The GPU is idle. Returns the time since the last call in which it worked: overlapping work counts once.
     double finish();
+    // Of the multiprocessors, in the time that finish() ended; none if nothing was done in it.
+    [[nodiscard]] std::optional<double> mean_clock_ghz() const { return clock_ghz_; }
     std::vector<device::LaunchTime> take_launches() { return std::exchange(launches_, {}); }
 
   private:
@@ -52,6 +55,8 @@ class WorkTimes {
     CUstream stream_ = nullptr;
     CUdeviceptr scratch_ = 0;
     std::uint64_t scratch_bytes_;
+    ClockProbe clock_;
+    std::optional<double> clock_ghz_;
     bool warm_ = false;
     std::optional<std::chrono::steady_clock::time_point> worked_;  // when it had last worked
 };

@@ -123,6 +123,7 @@ CallResult make_result(DeviceReport report, std::uint64_t returned, std::vector<
     result.profile.allocations = {std::move(report.allocations), "allocations", listed("allocations")};
     result.profile.waits_ns = {std::move(report.waits_ns), "waits for the device", analysed("waits")};
     result.profile.time_ns = report.clock_ns;
+    result.profile.mean_clock_ghz = report.mean_clock_ghz;
     result.profile.device_output = std::move(report.output);
     result.profile.diagnostics = {std::move(report.diagnostics), "findings", analysed("")};
     return result;

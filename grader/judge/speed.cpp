@@ -98,9 +98,16 @@ void time_in_turn(Profile& baseline, Profile& submission) {
                 "Compute the results anew in each call");
     };
     // In the order A B B A, so that a clock that rises or falls disturbs both alike.
+    std::size_t tried = 0;
     while (submission.call_samples_ns.size() < least || (submission.call_samples_ns.size() < most && !is_known())) {
+        if (tried > 2 * most)
+            throw InfrastructureError(
+                "the clock of the GPU that takes the times does not hold still, so they do not count. Grade again when "
+                "it is free and cool");
         time_both(true);
         time_both(false);
+        tried += 2;
+        drop_slow_pairs(baseline, submission);
     }
     check_possible(submission);
 }

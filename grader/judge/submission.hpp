@@ -61,6 +61,8 @@ struct Profile {
     double time_ns = 0;  // of the device's clock
     // Of each call on a timing device whose times vary; `time_ns` is then their median.
     std::vector<double> call_samples_ns, kernel_samples_ns;
+    std::optional<double> mean_clock_ghz;   // of the device's multiprocessors, if it reads that
+    std::vector<double> clock_samples_ghz;  // beside call_samples_ns; 0 where it is not known
     std::string device_output;
     Record<device::Diagnostic> diagnostics;  // see clean() in diagnostics.hpp
 

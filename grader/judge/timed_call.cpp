@@ -150,8 +150,30 @@ void take_times(Profile& profile, const Profile& timed, bool times_vary) {
     profile.time_ns = timed.time_ns;
     if (!times_vary) return;
     profile.call_samples_ns.push_back(timed.time_ns);
+    profile.clock_samples_ghz.push_back(timed.mean_clock_ghz.value_or(0));
     profile.time_ns = median(profile.call_samples_ns);
     if (kernels_ns) profile.kernel_samples_ns.push_back(*kernels_ns);
+}
+
+void drop_slow_pairs(Profile& one, Profile& other) {
+    constexpr double lowest = 0.98;  // of the fastest clock
+    double fastest = 0;
+    for (const Profile* profile : {&one, &other})
+        for (const double ghz : profile->clock_samples_ghz) fastest = std::max(fastest, ghz);
+    const auto is_slow = [&](const Profile& profile, std::size_t i) {
+        const double ghz = profile.clock_samples_ghz[i];
+        return ghz > 0 && ghz < lowest * fastest;
+    };
+    const std::size_t pairs = std::min(one.clock_samples_ghz.size(), other.clock_samples_ghz.size());
+    for (std::size_t i = pairs; i-- > 1;) {
+        if (!is_slow(one, i) && !is_slow(other, i)) continue;
+        for (Profile* profile : {&one, &other})
+            for (auto* const samples :
+                 {&profile->call_samples_ns, &profile->kernel_samples_ns, &profile->clock_samples_ghz})
+                if (i < samples->size()) samples->erase(samples->begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    for (Profile* profile : {&one, &other})
+        if (!profile->call_samples_ns.empty()) profile->time_ns = median(profile->call_samples_ns);
 }
 
 double impossible_time_ns(const device::Counters& counters, const device::DeviceProperties& gpu) {

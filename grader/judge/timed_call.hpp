@@ -35,6 +35,10 @@ bool has_same_results(const CallSpec& spec, const CallResult& one, const CallRes
 // that were taken.
 void take_times(Profile& profile, const Profile& timed, bool times_vary);
 
+// Drops the pairs of samples of which one was taken at a clock more than 2 % below the fastest: where the clock is the
+// same, a ratio of times is one of cycles. The first pair stays, since it is not like the others anyway.
+void drop_slow_pairs(Profile& one, Profile& other);
+
 // A time that no GPU like this one can be below for work that was counted so: half of what it takes at the peak rates
 // of instructions, of shared memory and of L1, since ptxas merges and drops some. 0 if nothing is known.
 double impossible_time_ns(const device::Counters& counters, const device::DeviceProperties& gpu);

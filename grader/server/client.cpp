@@ -111,6 +111,7 @@ Report Client::take(bool finish) {
         journal_.print(device_.take_output());
     }
     Report report = journal_.take(clock_ns);
+    if (finish) report.mean_clock_ghz = device_.mean_clock_ghz();
     const auto times = device_.take_launch_times();
     for (std::size_t i = 0; times.size() == report.launches.size() && i < times.size(); ++i)
         report.launches[i].start_ns = times[i].start_ns, report.launches[i].duration_ns = times[i].duration_ns;

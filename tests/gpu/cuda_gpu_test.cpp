@@ -282,8 +282,11 @@ TEST_CASE("streams overlap, events order them, and time is that of the GPU's wor
 
     for (int i = 0; i < 2; ++i) program.launch("spin", shape(1, 1), cycles, done);  // one after the other
     const double ordered = gpu->finish();
+    // In gigahertz, between an idle GPU and its highest clock.
+    CHECK((gpu->mean_clock_ghz() > 0.1 && gpu->mean_clock_ghz() < 1.05 * gpu->properties().clock_ghz));
     CHECK(ordered > 1.5 * together);
     CHECK(gpu->finish() == 0);
+    CHECK_FALSE(gpu->mean_clock_ghz());  // of no work
     gpu->destroy_stream(1);
     gpu->destroy_stream(2);
 }

@@ -94,6 +94,29 @@ TEST_CASE("where times vary, the median of calls and of kernels counts, and the 
     CHECK((profile.call_samples_ns.size() == 4 && profile.kernel_samples_ns.size() == 3));
 }
 
+TEST_CASE("pairs of calls of which one met a slow clock are dropped, all but the first") {
+    const auto sampled = [](const std::vector<std::pair<double, double>>& calls) {
+        auto profile = call({launch("a", 1)}, 1).profile;
+        for (const auto& [ns, ghz] : calls) {
+            auto timed = call({launch("a", ns - 1)}, ns);
+            if (ghz > 0) timed.profile.mean_clock_ghz = ghz;
+            take_times(profile, timed.profile, true);
+        }
+        return profile;
+    };
+    // The third pair is slow on this side and the fifth on the other. A clock that is not known is no slow one.
+    auto one = sampled({{10, 1.5}, {20, 2}, {30, 1.95}, {40, 1.97}, {50, 2}, {60, 0}});
+    auto other = sampled({{15, 2}, {25, 2}, {35, 2}, {45, 2}, {55, 1}, {65, 2}});
+    drop_slow_pairs(one, other);
+    CHECK(one.call_samples_ns == std::vector<double>{10, 20, 40, 60});
+    CHECK(other.call_samples_ns == std::vector<double>{15, 25, 45, 65});
+    CHECK(one.kernel_samples_ns == std::vector<double>{9, 19, 39, 59});
+    CHECK(one.clock_samples_ghz == std::vector<double>{1.5, 2, 1.97, 0});
+    CHECK((one.time_ns == 30 && other.time_ns == 35));
+    drop_slow_pairs(one, other);
+    CHECK(one.call_samples_ns.size() == 4);
+}
+
 TEST_CASE("who launches something else on the device that times is told so") {
     const auto refused = [](const std::vector<device::LaunchRecord>& launches, bool same_device = true) {
         auto result = call({launch("a", 100), launch("c", 300)}, 1000);
