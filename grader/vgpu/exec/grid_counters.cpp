@@ -1,5 +1,6 @@
 // Computes the counters of a launch from the executions of each basic block and from the memory instructions'
 // statistics.
+#include <algorithm>
 #include <map>
 
 #include "vgpu/exec/grid.hpp"
@@ -13,6 +14,33 @@ void add_cache(device::Counters& c, const CacheStats& stats) {
     c.l2_write_sectors += stats.l2_writes;
     c.dram_read_sectors += stats.dram_reads;
     c.dram_write_sectors += stats.dram_writes;
+}
+
+// How long after the other a request's sectors come that are not of one line, on an H100 (tests/model/h100.md, "chains
+// of a warp").
+constexpr std::uint64_t cycles_a_sector = 3;
+
+// Each request of a chain, at the farthest level that one of its sectors came from.
+void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, const CacheStats& caches) {
+    const std::uint64_t beyond_l1 = std::min(caches.l2_reads, total.requests);
+    const std::uint64_t beyond_l2 = std::min(caches.dram_reads, beyond_l1);
+    switch (kind) {
+        case StatKind::SharedLoad:
+        case StatKind::SharedAtomic:
+            chains.shared += total.requests;
+            chains.queue_cycles += total.sectors_or_wavefronts - std::min(total.requests, total.sectors_or_wavefronts);
+            return;
+        case StatKind::GlobalAtomic:
+            chains.atomics += total.requests;
+            break;
+        default:
+            chains.l1 += total.requests - beyond_l1;
+            chains.l2 += beyond_l1 - beyond_l2;
+            chains.dram += beyond_l2;
+    }
+    const std::uint64_t at_once = l1_tenths::sectors_of_full_request * total.requests;
+    if (total.sectors_or_wavefronts > at_once)
+        chains.queue_cycles += cycles_a_sector * (total.sectors_or_wavefronts - at_once);
 }
 
 }  // namespace
@@ -67,6 +95,8 @@ void Grid::collect_counters() {
             total.l1_hits += e.memory[s].l1_hits;
         }
         if (!total.requests) continue;
+        if (std::ranges::binary_search(code.chained_loads, code.stat_insns[s]))
+            add_chained(result_.traffic.chains, code.stat_kinds[s], total, caches_->stats()[s]);
         add(code.stat_insns[s], [&](device::Counters& c) {
             switch (code.stat_kinds[s]) {
 #define WG_STAT(kind, requests_field, units_field)    \
@@ -126,6 +156,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
     result_.traffic.machine.scale(all, ran);
+    result_.traffic.chains.scale(all, ran);
     result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere
 }
 

@@ -308,6 +308,9 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     moved.machine = cheap;
     add("expensive_arithmetic", now.total_ns() - model(counters, occupancy).total_ns());
     moved = traffic;
+    moved.chains = {};
+    add("dependent_loads", now.total_ns() - model(counters, occupancy).total_ns());
+    moved = traffic;
     device::Occupancy full = occupancy;
     if (occupancy.theoretical > 0)
         full.blocks_per_multiprocessor =
@@ -318,7 +321,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     if (const double share = idle_share_of_device(profile, config); work_ns >= min_grid_ns)
         add("small_grid", work_ns * share), idle = share;
     if (costs.empty()) return costs;
-    moved.busiest_atomic_cycles = 0, moved.machine = cheap;
+    moved.busiest_atomic_cycles = 0, moved.machine = cheap, moved.chains = {};
     const KernelTime best = model(all, full);
     add("all", now.total_ns() - best.total_ns() + (best.total_ns() - best.start_ns - best.migration_ns) * idle);
     return costs;

@@ -156,12 +156,21 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
                                 profile.dram_latency * from_dram;
     const double shared_requests = number(c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests);
-    const double warp_cycles = instructions * per_warp * profile.arithmetic_latency * dependent_share +
-                               pipelined(load_requests * per_warp, load_latency) +
-                               pipelined(number(c.atomic_requests) * per_warp, profile.l2_latency) +
-                               pipelined(shared_requests * per_warp, profile.shared_latency) +
-                               number(c.barriers) * per_warp * barrier_cycles +
-                               divergent * per_warp * divergence_cycles;
+    const Chains& chains = traffic.chains;
+    const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : 0;
+    const double chain_cycles = number(chains.shared) * profile.shared_latency + number(chains.queue_cycles) +
+                                number(chains.l1) * profile.l1_latency +
+                                number(chains.l2 + chains.atomics + chains.dram) * profile.l2_latency +
+                                number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
+    const auto others = [&](double requests, std::uint64_t chained) {
+        return std::max(requests - number(chained), 0.0) * per_warp;
+    };
+    const double warp_cycles =
+        instructions * per_warp * profile.arithmetic_latency * dependent_share + chain_cycles * per_warp +
+        pipelined(others(load_requests, chains.l1 + chains.l2 + chains.dram), load_latency) +
+        pipelined(others(number(c.atomic_requests), chains.atomics), profile.l2_latency) +
+        pipelined(others(shared_requests, chains.shared), profile.shared_latency) +
+        number(c.barriers) * per_warp * barrier_cycles + divergent * per_warp * divergence_cycles;
     time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
     // The needs of the whole device, with work spread evenly.

@@ -164,6 +164,25 @@ TEST_CASE("divisions and doubles, but neither products of integers nor exchanges
     check_only(a, "expensive_arithmetic", better);
 }
 
+TEST_CASE("loads and atomics that wait for each other: as if a warp had several in flight") {
+    Launch a;
+    a.counters.global_load_requests = a.counters.global_load_sectors = 20 * many;
+    a.counters.shared_load_requests = a.counters.shared_load_wavefronts = a.counters.atomic_requests = 20 * many;
+    for (const Chains& chains : {Chains{.l2 = 20 * many}, Chains{.l1 = 4 * many, .dram = 16 * many},
+                                 Chains{.shared = 20 * many}, Chains{.atomics = 20 * many}}) {
+        CAPTURE(chains.l2, chains.l1, chains.shared, chains.atomics);
+        a.traffic.chains = chains;
+        Launch better = a;
+        better.traffic.chains = {};
+        const auto costs = a.costs();
+        REQUIRE(costs.count("dependent_loads") == 1);
+        CHECK(costs.at("dependent_loads") == Approx(a.saved_by(better)));
+        CHECK(costs.at("all") == Approx(a.saved_by(better)));
+    }
+    a.traffic.chains = {};
+    CHECK(a.costs().empty());
+}
+
 TEST_CASE("few warps on a multiprocessor: as if as many fitted as it can hold") {
     Launch a;
     a.counters.global_load_requests = a.counters.global_load_sectors = many;

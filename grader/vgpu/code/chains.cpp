@@ -1,0 +1,175 @@
+#include "vgpu/code/chains.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "vgpu/code/flow_graph.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+constexpr std::size_t max_edges = std::size_t{1} << 20;
+constexpr std::uint32_t max_blocks = 2048;
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+bool brings_a_value(StatKind kind) {
+    switch (kind) {
+        case StatKind::GlobalLoad:
+        case StatKind::LocalLoad:
+        case StatKind::SharedLoad:
+        case StatKind::GlobalAtomic:
+        case StatKind::SharedAtomic:
+        case StatKind::TextureLoad:
+        case StatKind::SurfaceLoad:
+            return true;
+        default:
+            return false;
+    }
+}
+
+struct Registers {
+    std::vector<std::uint32_t> read, written;
+};
+
+// Which registers a register's value goes into.
+class ValueFlow {
+  public:
+    void add(std::uint32_t from, std::uint32_t to) {
+        const std::uint32_t most = std::max(from, to);
+        if (most >= next_.size()) next_.resize(most + 1);
+        next_[from].push_back(to);
+        ++edges_;
+    }
+    [[nodiscard]] bool is_too_large() const { return edges_ > max_edges; }
+
+    // By register: the number of the cycle on which it lies, `none` if on none. Tarjan, "Depth-first search and linear
+    // graph algorithms", with a stack of its own: hostile code may have long chains.
+    [[nodiscard]] std::vector<std::uint32_t> cycles() const {
+        const auto count = static_cast<std::uint32_t>(next_.size());
+        std::vector<std::uint32_t> found(count, none), number(count, none), low(count), open;
+        std::vector<bool> is_open(count);
+        std::vector<std::pair<std::uint32_t, std::size_t>> path;
+        std::uint32_t numbers = 0, components = 0;
+        const auto enter = [&](std::uint32_t reg) {
+            number[reg] = low[reg] = numbers++;
+            open.push_back(reg);
+            is_open[reg] = true;
+            path.emplace_back(reg, 0);
+        };
+        for (std::uint32_t root = 0; root < count; ++root) {
+            if (number[root] != none) continue;
+            enter(root);
+            while (!path.empty()) {
+                const std::uint32_t reg = path.back().first;
+                if (path.back().second < next_[reg].size()) {
+                    const std::uint32_t to = next_[reg][path.back().second++];
+                    if (number[to] == none)
+                        enter(to);
+                    else if (is_open[to])
+                        low[reg] = std::min(low[reg], number[to]);
+                    continue;
+                }
+                path.pop_back();
+                if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[reg]);
+                if (low[reg] != number[reg]) continue;
+                const auto begin = std::ranges::find(open.rbegin(), open.rend(), reg).base() - 1;
+                const bool is_cycle = open.end() - begin > 1 || std::ranges::find(next_[reg], reg) != next_[reg].end();
+                for (auto member = begin; member != open.end(); ++member) {
+                    is_open[*member] = false;
+                    if (is_cycle) found[*member] = components;
+                }
+                ++components;
+                open.erase(begin, open.end());
+            }
+        }
+        return found;
+    }
+
+  private:
+    std::vector<std::vector<std::uint32_t>> next_;
+    std::size_t edges_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> find_chained_loads(const Code& code, const FunctionCode& function,
+                                              const std::vector<RegisterAccess>& accesses) {
+    std::map<std::uint32_t, Registers> registers;  // by instruction
+    for (const RegisterAccess& access : accesses) {
+        Registers& all = registers[access.insn];
+        (access.kind == RegisterAccess::Kind::Read ? all.read : all.written).push_back(access.reg);
+    }
+    std::vector<std::uint32_t> loads;
+    for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
+        if (brings_a_value(code.stat_kinds[slot]) && registers.contains(code.stat_insns[slot]))
+            loads.push_back(code.stat_insns[slot]);
+    loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
+    if (loads.empty() || function.end_block - function.first_block > max_blocks) return {};
+
+    ValueFlow flow;
+    for (const auto& [insn, all] : registers)
+        for (const std::uint32_t from : all.read)
+            for (const std::uint32_t to : all.written) {
+                flow.add(from, to);
+                if (flow.is_too_large()) return {};
+            }
+    // A branch decides what is written before its sides meet again.
+    const PostDominators meets(code, function);
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        const BasicBlock& block = code.blocks[b];
+        const auto decides = registers.find(block.end);
+        if (!(block.conditional || block.terminator == Terminator::BranchIndexed) || decides == registers.end())
+            continue;
+        for (const std::uint32_t behind : meets.region(b).first) {
+            const BasicBlock& part = code.blocks[behind];
+            const std::uint32_t past = part.end + (part.terminator == Terminator::Fall ? 0 : 1);
+            const auto end = registers.lower_bound(past);
+            for (auto insn = registers.lower_bound(part.begin); insn != end; ++insn)
+                for (const std::uint32_t from : decides->second.read)
+                    for (const std::uint32_t to : insn->second.written) {
+                        flow.add(from, to);
+                        if (flow.is_too_large()) return {};
+                    }
+        }
+    }
+
+    const std::vector<std::uint32_t> cycles = flow.cycles();
+    const auto cycle_of = [&](std::uint32_t reg) { return reg < cycles.size() ? cycles[reg] : none; };
+    std::vector<std::uint32_t> found;
+    std::map<std::uint32_t, std::uint32_t> depth;        // by register: the loads of this block that it waits for
+    std::map<std::uint32_t, std::uint32_t> chain_depth;  // by cycle: the loads of this block that are listed
+    std::uint32_t block = none;
+    auto load = loads.begin();
+    for (const auto& [insn, all] : registers) {
+        if (const std::uint32_t here = block_of(code, insn); here != block) {
+            depth.clear(), chain_depth.clear();
+            block = here;
+        }
+        std::uint32_t waits = 0;
+        for (const std::uint32_t reg : all.read)
+            if (const auto known = depth.find(reg); known != depth.end()) waits = std::max(waits, known->second);
+        while (load != loads.end() && *load < insn) ++load;
+        if (load != loads.end() && *load == insn) {
+            for (const std::uint32_t to : all.written) {
+                const std::uint32_t cycle = cycle_of(to);
+                const bool is_chained = cycle != none && std::ranges::any_of(all.read, [&](std::uint32_t from) {
+                                            return cycle_of(from) == cycle;
+                                        });
+                if (!is_chained) continue;
+                std::uint32_t& listed = chain_depth[cycle];
+                ++waits;
+                if (waits > listed) {
+                    listed = waits;
+                    found.push_back(insn);
+                }
+                break;
+            }
+        }
+        for (const std::uint32_t to : all.written) depth[to] = waits;
+    }
+    return found;
+}
+
+}  // namespace warpgrade::vgpu
