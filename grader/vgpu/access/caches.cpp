@@ -141,6 +141,9 @@ L2Cache::~L2Cache() {
     std::swap(storage_, spare.storage);
 }
 
+// One bit for each half of a line of which a sector is among these.
+static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
+
 void L2Cache::request(const LineRequest& request, CacheStats& stats) {
     Set& all = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
     if (all.launch != launch_) all = {.launch = launch_, .lines = {}};
@@ -166,6 +169,7 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             stats.l2_reads += count(wanted);
             stats.l2_read_hits += count(wanted & valid);
             stats.dram_reads += count(wanted & ~valid);
+            stats.fetched_sectors += 2 * count(halves_of(wanted & ~valid) & ~halves_of(valid));
             break;
         case LineRequest::Kind::Atomic:
             stats.dram_reads += count(wanted & ~valid);

@@ -44,6 +44,7 @@ struct CacheStats {
     std::uint64_t l2_reads = 0, l2_read_hits = 0;   // sectors
     std::uint64_t l2_writes = 0;                    // sectors of stores
     std::uint64_t dram_reads = 0, dram_writes = 0;  // sectors
+    std::uint64_t fetched_sectors = 0;              // by these reads: device memory sends 64 bytes at a time
 };
 
 // The L1 of one block and the order in which its warps use it.

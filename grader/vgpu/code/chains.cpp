@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "vgpu/code/flow_graph.hpp"
@@ -43,6 +45,23 @@ class ValueFlow {
         ++edges_;
     }
     [[nodiscard]] bool is_too_large() const { return edges_ > max_edges; }
+
+    // The registers to which values of these go, without passing through a register on a cycle.
+    [[nodiscard]] std::vector<bool> behind(std::vector<std::uint32_t> open,
+                                           const std::vector<std::uint32_t>& cycles) const {
+        std::vector<bool> found(std::max(next_.size(), cycles.size()));
+        while (!open.empty()) {
+            const std::uint32_t reg = open.back();
+            open.pop_back();
+            if (reg >= next_.size()) continue;
+            for (const std::uint32_t to : next_[reg]) {
+                if (found[to] || cycles[to] != none) continue;
+                found[to] = true;
+                open.push_back(to);
+            }
+        }
+        return found;
+    }
 
     // By register: the number of the cycle on which it lies, `none` if on none. Tarjan, "Depth-first search and linear
     // graph algorithms", with a stack of its own: hostile code may have long chains.
@@ -92,10 +111,15 @@ class ValueFlow {
     std::size_t edges_ = 0;
 };
 
+// Instructions that make of the value of the turn before one that lies anywhere.
+bool mixes(const std::string& opcode) {
+    return opcode == "mul" || opcode == "mad" || opcode == "xor" || opcode == "rem";
+}
+
 }  // namespace
 
-std::vector<std::uint32_t> find_chained_loads(const Code& code, const FunctionCode& function,
-                                              const std::vector<RegisterAccess>& accesses) {
+LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
+                          const std::vector<RegisterAccess>& accesses) {
     std::map<std::uint32_t, Registers> registers;  // by instruction
     for (const RegisterAccess& access : accesses) {
         Registers& all = registers[access.insn];
@@ -108,13 +132,14 @@ std::vector<std::uint32_t> find_chained_loads(const Code& code, const FunctionCo
     loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
     if (loads.empty() || function.end_block - function.first_block > max_blocks) return {};
 
-    ValueFlow flow;
+    ValueFlow data;
     for (const auto& [insn, all] : registers)
         for (const std::uint32_t from : all.read)
             for (const std::uint32_t to : all.written) {
-                flow.add(from, to);
-                if (flow.is_too_large()) return {};
+                data.add(from, to);
+                if (data.is_too_large()) return {};
             }
+    ValueFlow flow = data;
     // A branch decides what is written before its sides meet again.
     const PostDominators meets(code, function);
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
@@ -137,7 +162,19 @@ std::vector<std::uint32_t> find_chained_loads(const Code& code, const FunctionCo
 
     const std::vector<std::uint32_t> cycles = flow.cycles();
     const auto cycle_of = [&](std::uint32_t reg) { return reg < cycles.size() ? cycles[reg] : none; };
-    std::vector<std::uint32_t> found;
+    std::set<std::uint32_t> mixing_lines;
+    for (const ptx::Instruction& in : source.body)
+        if (mixes(in.opcode)) mixing_lines.insert(in.ptx_line);
+    std::vector<std::uint32_t> seeds;
+    for (const auto& [insn, all] : registers) {
+        const bool is_load = std::ranges::binary_search(loads, insn),
+                   mixing = mixing_lines.contains(code.ptx_lines[insn]);
+        for (const std::uint32_t to : all.written)
+            if (cycle_of(to) == none ? is_load : mixing) seeds.push_back(to);
+    }
+    const std::vector<bool> anywhere = data.behind(std::move(seeds), cycles);
+
+    LoopLoads found;
     std::map<std::uint32_t, std::uint32_t> depth;        // by register: the loads of this block that it waits for
     std::map<std::uint32_t, std::uint32_t> chain_depth;  // by cycle: the loads of this block that are listed
     std::uint32_t block = none;
@@ -152,20 +189,24 @@ std::vector<std::uint32_t> find_chained_loads(const Code& code, const FunctionCo
             if (const auto known = depth.find(reg); known != depth.end()) waits = std::max(waits, known->second);
         while (load != loads.end() && *load < insn) ++load;
         if (load != loads.end() && *load == insn) {
+            bool is_irregular = std::ranges::any_of(
+                all.read, [&](std::uint32_t from) { return from < anywhere.size() && anywhere[from]; });
             for (const std::uint32_t to : all.written) {
                 const std::uint32_t cycle = cycle_of(to);
                 const bool is_chained = cycle != none && std::ranges::any_of(all.read, [&](std::uint32_t from) {
                                             return cycle_of(from) == cycle;
                                         });
                 if (!is_chained) continue;
+                is_irregular = true;
                 std::uint32_t& listed = chain_depth[cycle];
                 ++waits;
                 if (waits > listed) {
                     listed = waits;
-                    found.push_back(insn);
+                    found.chained.push_back(insn);
                 }
                 break;
             }
+            if (is_irregular) found.irregular.push_back(insn);
         }
         for (const std::uint32_t to : all.written) depth[to] = waits;
     }

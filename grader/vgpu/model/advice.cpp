@@ -302,7 +302,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     add("local_memory", now.total_ns() - model(better, occupancy).total_ns());
     better = counters;
     let_no_atomics_meet(better), let_no_atomics_meet(all);
-    moved.busiest_atomic_cycles = 0;
+    moved.busiest_atomic_cycles = 0, moved.retries = {};
     add("contention", now.total_ns() - model(better, occupancy).total_ns());
     moved = traffic;
     moved.machine = cheap;
@@ -321,7 +321,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     if (const double share = idle_share_of_device(profile, config); work_ns >= min_grid_ns)
         add("small_grid", work_ns * share), idle = share;
     if (costs.empty()) return costs;
-    moved.busiest_atomic_cycles = 0, moved.machine = cheap, moved.chains = {};
+    moved.busiest_atomic_cycles = 0, moved.machine = cheap, moved.chains = {}, moved.retries = {};
     const KernelTime best = model(all, full);
     add("all", now.total_ns() - best.total_ns() + (best.total_ns() - best.start_ns - best.migration_ns) * idle);
     return costs;

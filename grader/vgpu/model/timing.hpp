@@ -57,6 +57,32 @@ struct Chains {
     }
 };
 
+// Sectors of irregular loads (code/chains.hpp) with which most lanes ask for one of their own. Neither do neighbours
+// find them in L1 as often as those of ordinary loads, nor does a launch touch all of an array with them.
+struct Scattered {
+    std::uint64_t sectors = 0;          // that they asked for
+    std::uint64_t l2_reads = 0;         // of them, from L2
+    std::uint64_t dram_reads = 0;       // of them, from device memory
+    std::uint64_t fetched_sectors = 0;  // that device memory sent for them
+
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        for (std::uint64_t* count : {&sectors, &l2_reads, &dram_reads, &fetched_sectors})
+            *count = scaled(*count, part, whole);
+    }
+};
+
+// What further turns of loops of compare-and-swap do that a warp takes because others were faster
+// (access/swap_contention.hpp).
+struct Retries {
+    std::uint64_t requests = 0, wavefronts = 0;  // of shared memory
+    std::uint64_t instructions = 0, divergences = 0;
+
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        for (std::uint64_t* count : {&requests, &wavefronts, &instructions, &divergences})
+            *count = scaled(*count, part, whole);
+    }
+};
+
 // What a launch moved and computed, besides what its counters say.
 struct Traffic {
     // Device memory that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
@@ -67,6 +93,8 @@ struct Traffic {
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
     MachineCost machine;                      // of all warps
     Chains chains;
+    Scattered scattered;
+    Retries retries;
 };
 
 // How the work is spread over the multiprocessors. 0: unknown; then all warps are assumed equal. See WorkSpread.

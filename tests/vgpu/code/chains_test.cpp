@@ -13,12 +13,12 @@ namespace {
 
 const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-// The lines of the PTX with the loads and atomics that are chained.
-std::vector<std::string> chained(const std::string& ptx) {
+// The lines of the PTX with these loads and atomics.
+std::vector<std::string> lines_of(const std::string& ptx, std::vector<std::uint32_t> vgpu::Code::*loads) {
     const auto module = vgpu::ptx::parse(ptx);
     const auto code = vgpu::decode_kernel(module, *module.find_function("k"), {}, vgpu::opcode_table());
     std::vector<std::string> found;
-    for (const std::uint32_t insn : code.chained_loads) {
+    for (const std::uint32_t insn : code.*loads) {
         std::size_t begin = 0;
         for (std::uint32_t line = 1; line < code.ptx_lines[insn]; ++line) begin = ptx.find('\n', begin) + 1;
         found.push_back(ptx.substr(begin, ptx.find('\n', begin) - begin));
@@ -26,16 +26,22 @@ std::vector<std::string> chained(const std::string& ptx) {
     return found;
 }
 
+std::vector<std::string> chained(const std::string& ptx) { return lines_of(ptx, &vgpu::Code::chained_loads); }
+
 // A kernel with this in a loop of %n turns, in which %i counts.
-std::vector<std::string> chained_in_loop(const std::string& body) {
-    return chained(
-        head +
-        ".visible .entry k(.param .u64 a, .param .u32 count) {\n"
-        ".reg .b32 %r<20>;\n.reg .b64 %d<20>;\n.reg .pred %p<9>;\n.reg .b32 %i, %n;\n.reg .b64 %a;\n"
-        "ld.param.u64 %a, [a];\nld.param.u32 %n, [count];\nmov.u32 %i, 0;\nmov.u32 %r1, 0;\n"
-        "mov.u64 %d1, %a;\nTOP:\n" +
-        body +
-        "add.u32 %i, %i, 1;\nsetp.lt.u32 %p8, %i, %n;\n@%p8 bra TOP;\nEND:\nst.global.u32 [%a], %r1;\nret;\n}\n");
+std::string loop_of(const std::string& body) {
+    return head +
+           ".visible .entry k(.param .u64 a, .param .u32 count) {\n"
+           ".reg .b32 %r<20>;\n.reg .b64 %d<20>;\n.reg .pred %p<9>;\n.reg .b32 %i, %n;\n.reg .b64 %a;\n"
+           "ld.param.u64 %a, [a];\nld.param.u32 %n, [count];\nmov.u32 %i, 0;\nmov.u32 %r1, 0;\n"
+           "mov.u64 %d1, %a;\nTOP:\n" +
+           body +
+           "add.u32 %i, %i, 1;\nsetp.lt.u32 %p8, %i, %n;\n@%p8 bra TOP;\nEND:\nst.global.u32 [%a], %r1;\nret;\n}\n";
+}
+
+std::vector<std::string> chained_in_loop(const std::string& body) { return chained(loop_of(body)); }
+std::vector<std::string> irregular_in_loop(const std::string& body) {
+    return lines_of(loop_of(body), &vgpu::Code::irregular_loads);
 }
 
 using Lines = std::vector<std::string>;
@@ -62,6 +68,23 @@ TEST_CASE("what a loaded value decides without deciding about addresses is no ch
     CHECK(chained_in_loop(
               "ld.global.u32 %r2, [%d1];\nsetp.gt.u32 %p1, %r2, 7;\n@%p1 bra SKIP;\nst.global.u32 [%a], %r2;\n"
               "SKIP:\nadd.s64 %d1, %d1, 4;\n")
+              .empty());
+}
+
+TEST_CASE("loads where the turn's own loads or random numbers say are irregular, those that go on from one are not") {
+    CHECK(irregular_in_loop("mul.wide.u32 %d2, %i, 4;\nadd.s64 %d3, %a, %d2;\nld.global.u32 %r2, [%d3];\n"
+                            "mul.wide.u32 %d4, %r2, 4;\nadd.s64 %d5, %a, %d4;\nld.global.u32 %r3, [%d5];\n"
+                            "add.u32 %r1, %r1, %r3;\n") == Lines{"ld.global.u32 %r3, [%d5];"});
+    CHECK(irregular_in_loop("mad.lo.u32 %r2, %r2, 1664525, 1013904223;\nshr.u32 %r3, %r2, 8;\n"
+                            "mul.wide.u32 %d2, %r3, 4;\nadd.s64 %d3, %a, %d2;\nld.global.u32 %r4, [%d3];\n") ==
+          Lines{"ld.global.u32 %r4, [%d3];"});
+    CHECK(irregular_in_loop("ld.global.u64 %d2, [%d1];\nmov.u64 %d1, %d2;\n") == Lines{"ld.global.u64 %d2, [%d1];"});
+    CHECK(irregular_in_loop("ld.global.u32 %r2, [%d1];\nadd.s64 %d1, %d1, 4;\n").empty());
+    const std::string from_loaded =
+        loop_of("mul.wide.u32 %d2, %r9, 4;\nadd.s64 %d3, %a, %d2;\nld.global.u32 %r2, [%d3];\nadd.u32 %r9, %r9, 1;\n");
+    const auto at = from_loaded.find("TOP:");
+    CHECK(lines_of(from_loaded.substr(0, at) + "ld.global.u32 %r9, [%a];\n" + from_loaded.substr(at),
+                   &vgpu::Code::irregular_loads)
               .empty());
 }
 
