@@ -159,14 +159,16 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
     if (chosen->used == 0 || chosen->tag >> 8 != request.line) {
         stats.dram_writes += count(chosen->tag >> 4 & 15);
         chosen->tag = std::uint64_t{request.line} << 8;
+        chosen->used = 0;
     }
-    chosen->used = ++now_;
+    const auto own = static_cast<unsigned>(chosen->used >> 4 >= block_began_ ? chosen->used & 15 : 0);
     const auto wanted = static_cast<unsigned>(request.sectors);
     const auto valid = static_cast<unsigned>(chosen->tag & 15);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read:
         case LineRequest::Kind::ReadPastL1:
             stats.l2_reads += count(wanted);
+            stats.l2_reads_again += count(wanted & own);
             stats.l2_read_hits += count(wanted & valid);
             stats.dram_reads += count(wanted & ~valid);
             stats.fetched_sectors += 2 * count(halves_of(wanted & ~valid) & ~halves_of(valid));
@@ -181,10 +183,12 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             break;
     }
     chosen->tag |= wanted;
+    chosen->used = ++now_ << 4 | own | wanted;
 }
 
 void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
     spread_.add(work);
+    l2_.begin_block();
     for (const LineRequest& request : misses) l2_.request(request, stats_[request.slot]);
 }
 

@@ -140,7 +140,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double distinct = std::min(others + number(scattered.dram_reads), known);
     const double distinct_loads = std::min(load_sectors, distinct);
     const double l2_loads =
-        std::max(distinct_loads, (load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads));
+        std::max({distinct_loads, load_sectors / l1_reuse,
+                  (load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads)});
     const double first_writes = std::min(store_sectors, distinct);
     const double l2_sectors = l2_loads + first_writes * write_cost + (store_sectors - first_writes) * rewrite_cost +
                               number(c.atomic_cycles) * atomic_cycle_cost;

@@ -61,7 +61,7 @@ struct Chains {
 // find them in L1 as often as those of ordinary loads, nor does a launch touch all of an array with them.
 struct Scattered {
     std::uint64_t sectors = 0;          // that they asked for
-    std::uint64_t l2_reads = 0;         // of them, from L2
+    std::uint64_t l2_reads = 0;         // of them, from L2, without those that the same block has read before
     std::uint64_t dram_reads = 0;       // of them, from device memory
     std::uint64_t fetched_sectors = 0;  // that device memory sent for them
 

@@ -62,4 +62,6 @@ TEST_CASE("the next block begins anew, and so do warps that never succeed") {
     const auto first = contention.finish_block();
     CHECK((first.here == 2 && first.further == 0));
     CHECK(contention.finish_block().here == 0);
+    contention.add(2, x, 1);
+    CHECK(contention.finish_block().further == 0);
 }
