@@ -140,7 +140,10 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                 if (data.is_too_large()) return {};
             }
     ValueFlow flow = data;
-    // A branch decides what is written before its sides meet again.
+    // A branch decides what is written before its sides meet again, but not what is the same constant on all ways.
+    std::map<std::uint32_t, unsigned> writes;
+    for (const auto& [insn, all] : registers)
+        for (const std::uint32_t to : all.written) ++writes[to];
     const PostDominators meets(code, function);
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
         const BasicBlock& block = code.blocks[b];
@@ -154,6 +157,7 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             for (auto insn = registers.lower_bound(part.begin); insn != end; ++insn)
                 for (const std::uint32_t from : decides->second.read)
                     for (const std::uint32_t to : insn->second.written) {
+                        if (insn->second.read.empty() && writes[to] == 1) continue;
                         flow.add(from, to);
                         if (flow.is_too_large()) return {};
                     }

@@ -55,9 +55,14 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
     subtract(c.divergent_branches, line.divergent);
 }
 
-// The traffic of a launch of which only these instructions are left.
-Traffic with_instructions_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
+// The traffic of a launch of which only these instructions are left, and these sectors of loads: scattered ones go
+// first.
+Traffic with_work_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
     traffic.machine.scale(better.inst_executed, counters.inst_executed);
+    std::uint64_t scattered = traffic.scattered.sectors;
+    subtract(scattered,
+             counters.global_load_sectors - std::min(better.global_load_sectors, counters.global_load_sectors));
+    if (scattered < traffic.scattered.sectors) traffic.scattered.scale(scattered, traffic.scattered.sectors);
     return traffic;
 }
 
@@ -208,7 +213,7 @@ class Adviser {
     // Time without the fixed cost of every launch.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
         const KernelTime t =
-            model_kernel(profile_, config_, counters, occupancy, with_instructions_of(counters, counters_, traffic_));
+            model_kernel(profile_, config_, counters, occupancy, with_work_of(counters, counters_, traffic_));
         return t.total_ns() - t.start_ns;
     }
 
@@ -268,7 +273,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     // Indices are products of integers and reductions exchange values: as they have to.
     const MachineCost cheap = {.products = traffic.machine.products, .exchanges = traffic.machine.exchanges};
     const auto model = [&](const device::Counters& c, const device::Occupancy& o) {
-        return model_kernel(profile, config, c, o, with_instructions_of(c, counters, moved), spread);
+        return model_kernel(profile, config, c, o, with_work_of(c, counters, moved), spread);
     };
     const KernelTime now = model(counters, occupancy);
     std::vector<device::CauseCost> costs;

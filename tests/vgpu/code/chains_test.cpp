@@ -112,6 +112,9 @@ TEST_CASE("a loop that ends where a load finds something: the next turn waits fo
 }
 
 TEST_CASE("asking the same address again is waiting for others, not a chain") {
+    CHECK(chained_in_loop("mov.u32 %r4, 0;\nmov.u32 %r5, 1;\natom.global.cas.b32 %r2, [%a], %r4, %r5;\n"
+                          "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra END;\n")
+              .empty());
     CHECK(chained_in_loop("ld.volatile.global.u32 %r2, [%a];\nsetp.eq.u32 %p1, %r2, 7;\n@%p1 bra END;\n").empty());
 }
 

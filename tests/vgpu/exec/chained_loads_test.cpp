@@ -40,8 +40,9 @@ struct Chaser : Machine {
         const auto memory = upload(ring);
         const double all = launch(kernel, {1}, {threads}, memory, loads).duration_ns;
         gpu->write(memory.address, std::as_bytes(std::span(ring)));  // the kernel wrote its result there
-        const double some = launch(kernel, {1}, {threads}, memory, loads / 2).duration_ns;
-        return (all - some) * gpu->properties().clock_ghz / static_cast<double>(loads - loads / 2);
+        const std::uint64_t half = loads / 2;
+        const double some = launch(kernel, {1}, {threads}, memory, half).duration_ns;
+        return (all - some) * gpu->properties().clock_ghz / static_cast<double>(loads - half);
     }
 };
 
