@@ -46,13 +46,13 @@ std::uint64_t AtomicQueues::busiest_cycles() const {
     return std::ranges::max(slices_, {}, &Slice::tenths_of_cycles).tenths_of_cycles / tenths;
 }
 
-std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, bool combined, bool needs_old, bool is_loop) {
-    constexpr std::uint32_t cycles_of_loop = 12;
-    if (combined && x.kind == Access::Kind::Uniform) return 1;
-    if (!needs_old && !is_loop) return x.wavefronts(bytes).total;
+std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, const MeetingLanes& how) {
+    constexpr std::uint32_t of_loop = 12, of_swap = 2;
+    if (how.combined && x.kind == Access::Kind::Uniform) return 1;
+    if (!how.needs_old && !how.adds_floats && !how.swaps) return x.wavefronts(bytes).total;
     std::uint32_t lanes[bank_count] = {}, most = 0;
     for_active(x.mask, [&](unsigned l) { most = std::max(most, ++lanes[x.address[l] / bank_bytes % bank_count]); });
-    return is_loop ? cycles_of_loop * most : most;
+    return most * (how.adds_floats ? of_loop : how.swaps ? of_swap : 1);
 }
 
 }  // namespace warpgrade::vgpu

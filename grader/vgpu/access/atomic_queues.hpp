@@ -33,8 +33,12 @@ class AtomicQueues {
     std::array<Slice, 64> slices_{};
 };
 
-// The wavefronts of an atomic on shared memory. With its old value, each lane of the busiest bank takes one; without,
-// lanes on one word share it. An addition of floats is a loop of compare-and-swap, which counts as 12 for each lane.
-std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, bool combined, bool needs_old, bool is_loop);
+// The wavefronts of an atomic on shared memory. With its old value, each lane of the busiest bank takes one, and two if
+// it compares and swaps; without, lanes on one word share it. An addition of floats is a loop of compare-and-swap,
+// which counts as 12 for each lane.
+struct MeetingLanes {
+    bool combined = false, needs_old = true, adds_floats = false, swaps = false;
+};
+std::uint32_t shared_atomic_wavefronts(const Access& x, unsigned bytes, const MeetingLanes& how);
 
 }  // namespace warpgrade::vgpu

@@ -141,6 +141,9 @@ L2Cache::~L2Cache() {
     std::swap(storage_, spare.storage);
 }
 
+// One bit for each half of a line of which a sector is among these.
+static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
+
 void L2Cache::request(const LineRequest& request, CacheStats& stats) {
     Set& all = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
     if (all.launch != launch_) all = {.launch = launch_, .lines = {}};
@@ -156,16 +159,19 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
     if (chosen->used == 0 || chosen->tag >> 8 != request.line) {
         stats.dram_writes += count(chosen->tag >> 4 & 15);
         chosen->tag = std::uint64_t{request.line} << 8;
+        chosen->used = 0;
     }
-    chosen->used = ++now_;
+    const auto own = static_cast<unsigned>(chosen->used >> 4 >= block_began_ ? chosen->used & 15 : 0);
     const auto wanted = static_cast<unsigned>(request.sectors);
     const auto valid = static_cast<unsigned>(chosen->tag & 15);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read:
         case LineRequest::Kind::ReadPastL1:
             stats.l2_reads += count(wanted);
+            stats.l2_reads_again += count(wanted & own);
             stats.l2_read_hits += count(wanted & valid);
             stats.dram_reads += count(wanted & ~valid);
+            stats.fetched_sectors += 2 * count(halves_of(wanted & ~valid) & ~halves_of(valid));
             break;
         case LineRequest::Kind::Atomic:
             stats.dram_reads += count(wanted & ~valid);
@@ -177,10 +183,12 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             break;
     }
     chosen->tag |= wanted;
+    chosen->used = ++now_ << 4 | own | wanted;
 }
 
 void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
     spread_.add(work);
+    l2_.begin_block();
     for (const LineRequest& request : misses) l2_.request(request, stats_[request.slot]);
 }
 

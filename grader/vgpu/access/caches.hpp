@@ -44,6 +44,8 @@ struct CacheStats {
     std::uint64_t l2_reads = 0, l2_read_hits = 0;   // sectors
     std::uint64_t l2_writes = 0;                    // sectors of stores
     std::uint64_t dram_reads = 0, dram_writes = 0;  // sectors
+    std::uint64_t fetched_sectors = 0;              // by these reads: device memory sends 64 bytes at a time
+    std::uint64_t l2_reads_again = 0;               // by the same block, while L2 still had them
 };
 
 // The L1 of one block and the order in which its warps use it.
@@ -126,12 +128,13 @@ class L2Cache {
     ~L2Cache();
     L2Cache(const L2Cache&) = delete;
     L2Cache& operator=(const L2Cache&) = delete;
+    void begin_block() { block_began_ = now_ + 1; }
     void request(const LineRequest& request, CacheStats& stats);
 
   private:
     struct Line {
-        std::uint64_t tag = 0;  // line << 8 | dirty sectors << 4 | valid sectors
-        std::uint64_t used = 0;
+        std::uint64_t tag = 0;   // line << 8 | dirty sectors << 4 | valid sectors
+        std::uint64_t used = 0;  // when << 4 | sectors that the running block has asked for
     };
     static constexpr unsigned ways = 16;
     struct Set {
@@ -139,7 +142,7 @@ class L2Cache {
         Line lines[ways];
     };
 
-    std::uint64_t sets_, now_ = 0, launch_;
+    std::uint64_t sets_, now_ = 0, block_began_ = 0, launch_;
     // Zero-filled on demand: a small launch touches little of a large cache. The next launch reuses it without
     // clearing.
     HostPages storage_;

@@ -3,6 +3,7 @@
 // called when they are switched off.
 #pragma once
 
+#include "vgpu/access/atomic_queues.hpp"
 #include "vgpu/access/site.hpp"
 #include "vgpu/state/launch.hpp"
 
@@ -22,7 +23,7 @@ struct AccessTraits {
     Mover spread = nullptr;
     bool overwrites = false;  // an atomic that ignores the old value
     // Of an atomic: what it costs where lanes meet (atomic_queues.hpp).
-    bool needs_old = true, combined = false, adds_floats = false;
+    MeetingLanes lanes;
     bool read_only = false;  // a load through the read-only cache: __ldg, const __restrict__, textures
     // The lanes of a store whose value is undefined; nullptr if there are none.
     const StoredUndefined* undefined = nullptr;

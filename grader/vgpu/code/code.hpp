@@ -242,10 +242,11 @@ struct Code {
         function_at;  // address → index, if functions are called by pointer
     std::vector<Collective> collectives;
     std::vector<std::vector<std::uint32_t>> branch_tables;
-    std::vector<std::byte> constants;              // pool of immediates, 32 lanes each
-    std::vector<StatKind> stat_kinds;              // by memory slot
-    std::vector<std::uint32_t> stat_insns;         // by memory slot: the index of the instruction
-    std::vector<std::uint32_t> compare_and_swaps;  // memory slots of these instructions
+    std::vector<std::byte> constants;                           // pool of immediates, 32 lanes each
+    std::vector<StatKind> stat_kinds;                           // by memory slot
+    std::vector<std::uint32_t> stat_insns;                      // by memory slot: the index of the instruction
+    std::vector<std::uint32_t> compare_and_swaps;               // memory slots of these instructions
+    std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or
                                             // store
     std::uint32_t used_specials = 0;        // one bit per Special

@@ -1,7 +1,9 @@
 // Decodes a kernel with every function that it may reach, and the calls between them.
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
+#include "vgpu/code/chains.hpp"
 #include "vgpu/code/decoder.hpp"
 
 namespace warpgrade::vgpu {
@@ -131,6 +133,12 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     decode_functions(first, kernel);
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
+    for (std::size_t i = 0; i < builder.queue.size(); ++i) {
+        const LoopLoads loads =
+            find_loop_loads(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
+        std::ranges::copy(loads.chained, std::back_inserter(builder.code.chained_loads));
+        std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
+    }
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();

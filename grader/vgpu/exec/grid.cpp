@@ -206,6 +206,9 @@ void Grid::finish_block(BlockState& block) {
         w.work.instructions = w.clock - w.slept;
         work.add(w.work);
     }
+    const SwapContention::Turns turns = block.swaps.finish_block();
+    SwapContention::Turns& all = block.warps.front().executor->swap_turns;
+    all.here += turns.here, all.further += turns.further;
     caches_->finish_block(block.number, block.l1, work);
     launch_.progress.blocks_done.fetch_add(1, std::memory_order_relaxed);
 }

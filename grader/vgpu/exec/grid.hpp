@@ -50,6 +50,7 @@ class Grid {
     void clear_touched();
     void roll_back();
     void collect_counters();
+    void add_retries();
     void collect_memory();
     void collect_accesses();
     void collect_trace();

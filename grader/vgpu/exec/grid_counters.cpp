@@ -1,7 +1,9 @@
 // Computes the counters of a launch from the executions of each basic block and from the memory instructions'
 // statistics.
+#include <algorithm>
 #include <map>
 
+#include "vgpu/code/flow_graph.hpp"
 #include "vgpu/exec/grid.hpp"
 
 namespace warpgrade::vgpu {
@@ -13,6 +15,43 @@ void add_cache(device::Counters& c, const CacheStats& stats) {
     c.l2_write_sectors += stats.l2_writes;
     c.dram_read_sectors += stats.dram_reads;
     c.dram_write_sectors += stats.dram_writes;
+}
+
+// How long after the other a request's sectors come that are not of one line, on an H100 (tests/model/h100.md, "chains
+// of a warp").
+constexpr std::uint64_t cycles_a_sector = 3;
+
+// Each request of a chain, at the farthest level that one of its sectors came from.
+void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, const CacheStats& caches) {
+    const std::uint64_t beyond_l1 = std::min(caches.l2_reads, total.requests);
+    const std::uint64_t beyond_l2 = std::min(caches.dram_reads, beyond_l1);
+    switch (kind) {
+        case StatKind::SharedLoad:
+        case StatKind::SharedAtomic:
+            chains.shared += total.requests;
+            chains.queue_cycles += total.sectors_or_wavefronts - std::min(total.requests, total.sectors_or_wavefronts);
+            return;
+        case StatKind::GlobalAtomic:
+            chains.atomics += total.requests;
+            break;
+        default:
+            chains.l1 += total.requests - beyond_l1;
+            chains.l2 += beyond_l1 - beyond_l2;
+            chains.dram += beyond_l2;
+    }
+    const std::uint64_t at_once = l1_tenths::sectors_of_full_request * total.requests;
+    if (total.sectors_or_wavefronts > at_once)
+        chains.queue_cycles += cycles_a_sector * (total.sectors_or_wavefronts - at_once);
+}
+
+// Of a request: more than half of its lanes have one of their own.
+constexpr std::uint64_t scattered_sectors = warp_size / 2;
+
+void add_scattered(Scattered& scattered, const MemoryStats& total, const CacheStats& caches) {
+    scattered.sectors += total.sectors_or_wavefronts;
+    scattered.l2_reads += caches.l2_reads - caches.l2_reads_again;
+    scattered.dram_reads += caches.dram_reads;
+    scattered.fetched_sectors += caches.fetched_sectors;
 }
 
 }  // namespace
@@ -67,6 +106,12 @@ void Grid::collect_counters() {
             total.l1_hits += e.memory[s].l1_hits;
         }
         if (!total.requests) continue;
+        const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
+        if (is_chained) add_chained(result_.traffic.chains, code.stat_kinds[s], total, caches_->stats()[s]);
+        if (code.stat_kinds[s] == StatKind::GlobalLoad &&
+            std::ranges::binary_search(code.irregular_loads, code.stat_insns[s]) &&
+            (is_chained || total.sectors_or_wavefronts > scattered_sectors * total.requests))
+            add_scattered(result_.traffic.scattered, total, caches_->stats()[s]);
         add(code.stat_insns[s], [&](device::Counters& c) {
             switch (code.stat_kinds[s]) {
 #define WG_STAT(kind, requests_field, units_field)    \
@@ -97,6 +142,8 @@ void Grid::collect_counters() {
             if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
         });
     }
+    for (const Executor& e : executors_) result_.traffic.machine.exchanges += e.match_exchanges;
+    add_retries();
     add_cache(counters, caches_->lost());
     std::uint64_t blocks = 0;
     const std::uint32_t entry = code.functions[0].entry_block;
@@ -105,6 +152,32 @@ void Grid::collect_counters() {
     counters.warps_launched = result_.fault ? blocks : launch_.config.grid.count() * warps_a_block;
     counters.blocks_launched = counters.warps_launched / warps_a_block;
     for (auto& [where, c] : by_line) result_.lines.push_back({where.first, where.second, c});
+}
+
+void Grid::add_retries() {
+    const Code& code = launch_.code;
+    SwapContention::Turns turns;
+    for (const Executor& e : executors_) turns.here += e.swap_turns.here, turns.further += e.swap_turns.further;
+    if (turns.further == 0) return;
+    Retries& retries = result_.traffic.retries;
+    const auto further = [&](std::uint64_t count) { return scaled(count, turns.further, turns.here); };
+    for (const std::uint32_t swap : code.compare_and_swaps) {
+        const std::uint32_t insn = code.stat_insns[swap];
+        if (!std::ranges::binary_search(code.chained_loads, insn)) continue;
+        const std::uint32_t block = block_of(code, insn);
+        const bool generic = swap + 1 < code.stat_insns.size() && code.stat_insns[swap + 1] == insn;
+        const std::uint32_t slot = code.stat_kinds[swap] != StatKind::SharedAtomic && generic ? swap + 1 : swap;
+        if (code.stat_kinds[slot] != StatKind::SharedAtomic) continue;
+        std::uint64_t requests = 0, wavefronts = 0, warps = 0, divergent = 0;
+        for (const Executor& e : executors_) {
+            requests += e.memory[slot].requests, wavefronts += e.memory[slot].sectors_or_wavefronts;
+            warps += e.block_warps[block], divergent += e.block_divergent[block];
+        }
+        retries.requests += further(requests);
+        retries.wavefronts += further(wavefronts);
+        retries.instructions += further(requests * code.blocks[block].size);
+        if (warps > 0) retries.divergences += further(scaled(requests, divergent, warps));
+    }
 }
 
 // Takes what the sampled blocks did for what all do. Of a launch that failed, only what happened is counted.
@@ -126,6 +199,9 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
     result_.traffic.machine.scale(all, ran);
+    result_.traffic.chains.scale(all, ran);
+    result_.traffic.scattered.scale(all, ran);
+    result_.traffic.retries.scale(all, ran);
     result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere
 }
 

@@ -55,9 +55,14 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
     subtract(c.divergent_branches, line.divergent);
 }
 
-// The traffic of a launch of which only these instructions are left.
-Traffic with_instructions_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
+// The traffic of a launch of which only these instructions are left, and these sectors of loads: scattered ones go
+// first.
+Traffic with_work_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
     traffic.machine.scale(better.inst_executed, counters.inst_executed);
+    std::uint64_t scattered = traffic.scattered.sectors;
+    subtract(scattered,
+             counters.global_load_sectors - std::min(better.global_load_sectors, counters.global_load_sectors));
+    if (scattered < traffic.scattered.sectors) traffic.scattered.scale(scattered, traffic.scattered.sectors);
     return traffic;
 }
 
@@ -208,7 +213,7 @@ class Adviser {
     // Time without the fixed cost of every launch.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
         const KernelTime t =
-            model_kernel(profile_, config_, counters, occupancy, with_instructions_of(counters, counters_, traffic_));
+            model_kernel(profile_, config_, counters, occupancy, with_work_of(counters, counters_, traffic_));
         return t.total_ns() - t.start_ns;
     }
 
@@ -268,7 +273,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     // Indices are products of integers and reductions exchange values: as they have to.
     const MachineCost cheap = {.products = traffic.machine.products, .exchanges = traffic.machine.exchanges};
     const auto model = [&](const device::Counters& c, const device::Occupancy& o) {
-        return model_kernel(profile, config, c, o, with_instructions_of(c, counters, moved), spread);
+        return model_kernel(profile, config, c, o, with_work_of(c, counters, moved), spread);
     };
     const KernelTime now = model(counters, occupancy);
     std::vector<device::CauseCost> costs;
@@ -302,11 +307,14 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     add("local_memory", now.total_ns() - model(better, occupancy).total_ns());
     better = counters;
     let_no_atomics_meet(better), let_no_atomics_meet(all);
-    moved.busiest_atomic_cycles = 0;
+    moved.busiest_atomic_cycles = 0, moved.retries = {};
     add("contention", now.total_ns() - model(better, occupancy).total_ns());
     moved = traffic;
     moved.machine = cheap;
     add("expensive_arithmetic", now.total_ns() - model(counters, occupancy).total_ns());
+    moved = traffic;
+    moved.chains = {};
+    add("dependent_loads", now.total_ns() - model(counters, occupancy).total_ns());
     moved = traffic;
     device::Occupancy full = occupancy;
     if (occupancy.theoretical > 0)
@@ -318,7 +326,7 @@ std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const dev
     if (const double share = idle_share_of_device(profile, config); work_ns >= min_grid_ns)
         add("small_grid", work_ns * share), idle = share;
     if (costs.empty()) return costs;
-    moved.busiest_atomic_cycles = 0, moved.machine = cheap;
+    moved.busiest_atomic_cycles = 0, moved.machine = cheap, moved.chains = {}, moved.retries = {};
     const KernelTime best = model(all, full);
     add("all", now.total_ns() - best.total_ns() + (best.total_ns() - best.start_ns - best.migration_ns) * idle);
     return costs;

@@ -39,8 +39,8 @@ std::vector<device::Diagnostic> advise(const Profile& profile, const device::Lau
 
 // What each cause costs the whole launch, with all its lines, however few of them are worth advice. The causes, in this
 // order: "uncoalesced", "bank_conflicts", "redundant_loads", "divergence", "local_memory", "contention",
-// "expensive_arithmetic" (divisions, roots, conversions, doubles), "low_occupancy", "small_grid"; "all" is without all
-// of them. Those of less than a hundredth of the time are left out.
+// "expensive_arithmetic" (divisions, roots, conversions, doubles), "dependent_loads" (each waits for the one before),
+// "low_occupancy", "small_grid"; "all" is without all of them. Those of less than a hundredth of the time are left out.
 std::vector<device::CauseCost> costs_of_causes(const Profile& profile, const device::LaunchConfig& config,
                                                const device::Counters& counters, const device::Occupancy& occupancy,
                                                const Traffic& traffic, const Spread& spread, const LaunchUse& use);

@@ -85,9 +85,10 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double warps_per_block = std::max(std::ceil(number(config.block.count()) / number(device.warp_size)), 1.0);
     const double warps = blocks * warps_per_block;
 
-    const double instructions = (number(c.inst_executed) - number(traffic.machine.moves)) * machine_per_ptx +
-                                number(traffic.machine.further) * further_slots;
-    const double divergent = number(c.divergent_branches);
+    const Retries& retries = traffic.retries;
+    const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves);
+    const double instructions = executed * machine_per_ptx + number(traffic.machine.further) * further_slots;
+    const double divergent = number(c.divergent_branches + retries.divergences);
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
@@ -106,7 +107,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double further_constants =
         number(c.constant_load_wavefronts - std::min(c.constant_load_requests, c.constant_load_wavefronts));
     const double wavefronts =
-        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts) + further_constants;
+        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts + retries.wavefronts) +
+        further_constants;
     const double l1_cycles =
         wavefronts * wavefront_cycles + request_cycles(load_requests, load_sectors, load_request_cycles) +
         request_cycles(store_requests, store_sectors, store_request_cycles) +
@@ -131,9 +133,15 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                                   0.0);
     const double capacity = number(device.l2_cache_bytes) / sector_bytes;
     const double known = traffic.footprint_bytes ? std::ceil(number(traffic.footprint_bytes) / sector_bytes) : capacity;
-    const double distinct = std::min(asked, known);
+    Scattered scattered = traffic.scattered;
+    const auto most_scattered = static_cast<std::uint64_t>(std::min(load_sectors, asked));
+    if (scattered.sectors > most_scattered) scattered.scale(most_scattered, scattered.sectors);
+    const double others = asked - number(scattered.sectors);
+    const double distinct = std::min(others + number(scattered.dram_reads), known);
     const double distinct_loads = std::min(load_sectors, distinct);
-    const double l2_loads = std::max(distinct_loads, load_sectors / l1_reuse);
+    const double l2_loads =
+        std::max({distinct_loads, load_sectors / l1_reuse,
+                  (load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads)});
     const double first_writes = std::min(store_sectors, distinct);
     const double l2_sectors = l2_loads + first_writes * write_cost + (store_sectors - first_writes) * rewrite_cost +
                               number(c.atomic_cycles) * atomic_cycle_cost;
@@ -146,7 +154,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         const double again = l2_loads + store_sectors + number(c.atomic_sectors) - distinct;
         lost = std::max(again, 0.0) * (1 - capacity / distinct) * capacity_miss;
     }
-    time.dram_ns = (distinct + lost) * sector_bytes / device.dram_bytes_per_ns;
+    const double fetched = scattered.sectors > 0 ? std::min(others, known) + number(scattered.fetched_sectors) : 0;
+    time.dram_ns = std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
 
     // The time of one warp on its own. Data from the host takes at least as long as from DRAM.
     const double per_warp = 1 / warps;
@@ -156,12 +165,22 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
                                 profile.dram_latency * from_dram;
     const double shared_requests = number(c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests);
-    const double warp_cycles = instructions * per_warp * profile.arithmetic_latency * dependent_share +
-                               pipelined(load_requests * per_warp, load_latency) +
-                               pipelined(number(c.atomic_requests) * per_warp, profile.l2_latency) +
-                               pipelined(shared_requests * per_warp, profile.shared_latency) +
-                               number(c.barriers) * per_warp * barrier_cycles +
-                               divergent * per_warp * divergence_cycles;
+    const Chains& chains = traffic.chains;
+    const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : 0;
+    const double chain_cycles = number(chains.shared + retries.requests) * profile.shared_latency +
+                                number(chains.queue_cycles + retries.wavefronts) +
+                                number(chains.l1) * profile.l1_latency +
+                                number(chains.l2 + chains.atomics + chains.dram) * profile.l2_latency +
+                                number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
+    const auto unchained = [&](double requests, std::uint64_t chained) {
+        return std::max(requests - number(chained), 0.0) * per_warp;
+    };
+    const double warp_cycles =
+        instructions * per_warp * profile.arithmetic_latency * dependent_share + chain_cycles * per_warp +
+        pipelined(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), load_latency) +
+        pipelined(unchained(number(c.atomic_requests), chains.atomics), profile.l2_latency) +
+        pipelined(unchained(shared_requests, chains.shared), profile.shared_latency) +
+        number(c.barriers) * per_warp * barrier_cycles + divergent * per_warp * divergence_cycles;
     time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
     // The needs of the whole device, with work spread evenly.

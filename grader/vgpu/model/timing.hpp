@@ -12,7 +12,8 @@
 //   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
-//            the longest warp
+//            the longest warp. A warp has several loads in flight, but of those that wait for each other only one, each
+//            as long as the level takes where it lies: what L2 can hold of a launch's data is there from before
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
 // up to √7 times that if all are equal. It is never less than `blocks`, since the device starts blocks one by one.
 // Managed memory that the launch touches first moves to the device while the kernel waits; the model does not see it
@@ -44,6 +45,44 @@ struct KernelTime {
     [[nodiscard]] const char* bound() const;  // the largest: "issue", "l1", …
 };
 
+// Loads and atomics whose address or operands wait for what the one before brought (code/chains.hpp), in requests of
+// warps: of shared memory, of L2 as atomics, and loads by the farthest level that they asked.
+struct Chains {
+    std::uint64_t shared = 0, atomics = 0, l1 = 0, l2 = 0, dram = 0;
+    std::uint64_t queue_cycles = 0;  // until the last sector or wavefront of each request follows the first
+
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        for (std::uint64_t* count : {&shared, &atomics, &l1, &l2, &dram, &queue_cycles})
+            *count = scaled(*count, part, whole);
+    }
+};
+
+// Sectors of irregular loads (code/chains.hpp) with which most lanes ask for one of their own. Neither do neighbours
+// find them in L1 as often as those of ordinary loads, nor does a launch touch all of an array with them.
+struct Scattered {
+    std::uint64_t sectors = 0;          // that they asked for
+    std::uint64_t l2_reads = 0;         // of them, from L2, without those that the same block has read before
+    std::uint64_t dram_reads = 0;       // of them, from device memory
+    std::uint64_t fetched_sectors = 0;  // that device memory sent for them
+
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        for (std::uint64_t* count : {&sectors, &l2_reads, &dram_reads, &fetched_sectors})
+            *count = scaled(*count, part, whole);
+    }
+};
+
+// What further turns of loops of compare-and-swap do that a warp takes because others were faster
+// (access/swap_contention.hpp).
+struct Retries {
+    std::uint64_t requests = 0, wavefronts = 0;  // of shared memory
+    std::uint64_t instructions = 0, divergences = 0;
+
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        for (std::uint64_t* count : {&requests, &wavefronts, &instructions, &divergences})
+            *count = scaled(*count, part, whole);
+    }
+};
+
 // What a launch moved and computed, besides what its counters say.
 struct Traffic {
     // Device memory that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
@@ -53,6 +92,9 @@ struct Traffic {
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
     MachineCost machine;                      // of all warps
+    Chains chains;
+    Scattered scattered;
+    Retries retries;
 };
 
 // How the work is spread over the multiprocessors. 0: unknown; then all warps are assumed equal. See WorkSpread.

@@ -1,4 +1,6 @@
 // Atomics and reductions on memory. The lanes of a warp perform them one by one in lane order.
+#include <algorithm>
+
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
@@ -118,20 +120,27 @@ template <class O, class T>
 void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const T *b = operand<T>(w, in.b), *c = operand<T>(w, in.c);
     T* d = operand<T>(w, in.d);
+    if constexpr (std::is_same_v<O, Cas>) w.block->swapped = 0;
     for_active(x.mask, [&](unsigned l) {
         T old;
         std::memcpy(&old, host_place(origin, x.address[l]), sizeof old);
         const T now = O::apply(old, b[l], c[l]);
+        if constexpr (std::is_same_v<O, Cas>) w.block->swapped |= std::uint32_t{old == b[l]} << l;
         std::memcpy(host_place(origin, x.address[l]), &now, sizeof now);
         d[l] = old;
     });
 }
 
 // Bits of form: earlier writes become visible to any thread that reads the new value; atomic only within one block; the
-// old value is not needed; ptxas lets one lane act for the warp; an addition of floats.
-constexpr std::uint16_t releases = 32, of_block = 64, forgets = 1, combined = 2, adds_floats = 4;
+// old value is not needed; ptxas lets one lane act for the warp; an addition of floats; a compare-and-swap.
+constexpr std::uint16_t releases = 32, of_block = 64, forgets = 1, combined = 2, adds_floats = 4, swaps = 8;
 
 using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
+
+bool is_chained(const Warp& w, const Insn& in) {
+    const Code& code = *w.executor->code;
+    return std::ranges::binary_search(code.chained_loads, static_cast<std::uint32_t>(&in - code.insns.data()));
+}
 
 void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Performer perform_global,
                        Performer perform_other) {
@@ -144,9 +153,10 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
     const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
     AccessTraits how;
     how.kind = in.form & of_block ? mark::block_scope : mark::atomic;
-    how.needs_old = !(in.form & forgets);
-    how.combined = in.form & combined;
-    how.adds_floats = in.form & adds_floats;
+    how.lanes = {.combined = (in.form & combined) != 0,
+                 .needs_old = (in.form & forgets) == 0,
+                 .adds_floats = (in.form & adds_floats) != 0,
+                 .swaps = (in.form & swaps) != 0};
     const auto synchronise = [&](const Access& part, Space space) {
         if (w.executor->watch.values && w.executor->code->orders_memory)
             note_synchronisation(w, part, space, Op::Atomic, in.form & releases);
@@ -160,6 +170,7 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
         perform_access<Op::Atomic, Space::Shared>(w, in, slot, part, bytes, body, how);
+        if (how.lanes.swaps && is_chained(w, in)) w.block->swaps.add(w.index, part, w.block->swapped);
         synchronise(part, Space::Shared);
     };
     switch (static_cast<Space>(in.form >> 8)) {
@@ -221,7 +232,10 @@ void decode_atomic(InsnBuilder& b) {
     b.out.c = cas ? b.source(first + 2, t) : b.out.b;
     decode_atomic_address<Reduction>(b);
     if (is_combined(b, O::combining, first, b.operand(first + 1))) b.out.form |= combined;
-    if (cas) b.function.builder.code.compare_and_swaps.push_back(b.out.memory_slot);
+    if (cas) {
+        b.out.form |= swaps;
+        b.function.builder.code.compare_and_swaps.push_back(b.out.memory_slot);
+    }
     constexpr bool bitwise = std::is_same_v<O, And> || std::is_same_v<O, Or> || std::is_same_v<O, Xor>;
     constexpr bool exchange = std::is_same_v<O, Exch> || cas;
     Handler h = nullptr;

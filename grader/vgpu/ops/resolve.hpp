@@ -226,7 +226,7 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
     if constexpr (S == ptx::Space::Global) {
         resolve_global<O>(w, in, slot, x, bytes, body, how);
         if constexpr (O == Op::Atomic) {
-            const auto cost = w.executor->atomics.add(x, bytes, how.combined, how.adds_floats);
+            const auto cost = w.executor->atomics.add(x, bytes, how.lanes.combined, how.lanes.adds_floats);
             count(w, slot, cost.sectors, cost.cycles);
         } else {
             count(w, slot, x.sectors(bytes));
@@ -235,7 +235,7 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
     } else if constexpr (S == ptx::Space::Shared) {
         resolve_shared<O>(w, in, x, bytes, body, how);
         if constexpr (O == Op::Atomic) {
-            count(w, slot, shared_atomic_wavefronts(x, bytes, how.combined, how.needs_old, how.adds_floats));
+            count(w, slot, shared_atomic_wavefronts(x, bytes, how.lanes));
         } else {
             const auto waves = x.wavefronts(bytes);
             count(w, slot, waves.total, waves.total - waves.ideal);

@@ -123,6 +123,11 @@ void run_match(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t members = members_of(w, in, mask);
     std::uint32_t same[warp_size] = {};
     for_active(mask, [&](unsigned l) { same[l] = ballot([&](unsigned o) { return a[o] == a[l]; }) & members; });
+    // An H100 takes two exchanges for each different value of 32 bits (tests/model/h100.md, "match any").
+    std::uint32_t values = EveryLane ? 1 : 0;
+    if (!EveryLane)
+        for_active(mask, [&](unsigned l) { values += std::countr_zero(same[l] & mask) == static_cast<int>(l); });
+    w.executor->match_exchanges += 2 * values * sizeof(T) / 4;
     const bool agree = EveryLane && same[std::countr_zero(mask)] == members;
     for_active(mask, [&](unsigned l) { d[l] = EveryLane ? (agree ? members : 0) : same[l]; });
     if (EveryLane) {

@@ -17,6 +17,7 @@
 #include "vgpu/access/atomic_queues.hpp"
 #include "vgpu/access/caches.hpp"
 #include "vgpu/access/site.hpp"
+#include "vgpu/access/swap_contention.hpp"
 #include "vgpu/code/code.hpp"
 #include "vgpu/memory/memory.hpp"
 #include "vgpu/shadow/watch_state.hpp"
@@ -108,6 +109,8 @@ struct BlockState {
     AlignedBytes storage;  // registers, specials and shared memory
     HostPages local;       // of all warps
     BlockL1 l1;
+    SwapContention swaps;
+    std::uint32_t swapped = 0;  // the lanes whose last compare-and-swap succeeded
     BlockWatch watch;
 };
 
@@ -123,6 +126,8 @@ struct alignas(128) Executor {
     std::vector<MemorySite> memory;  // by Insn::memory_slot
     PatternPool patterns;
     AtomicQueues atomics;
+    SwapContention::Turns swap_turns;
+    std::uint64_t match_exchanges = 0;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
     std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;

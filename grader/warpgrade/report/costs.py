@@ -9,6 +9,7 @@ _CAUSES = {
     "uncoalesced": "uncoalesced accesses", "bank_conflicts": "bank conflicts",
     "redundant_loads": "loading the same data again", "divergence": "divergence", "local_memory": "local memory",
     "contention": "atomics that meet", "expensive_arithmetic": "divisions, roots and doubles",
+    "dependent_loads": "loads that wait for each other",
     "low_occupancy": "low occupancy", "small_grid": "idle multiprocessors",
 }  # fmt: skip
 _ALL = "all"

@@ -93,11 +93,13 @@ TEST_CASE("lanes on a bank of shared memory take a wavefront each, on one word o
                            {32, 128, 32, 32}}) {
         CAPTURE(row.distinct, row.stride);
         const Access x = words(row.distinct, row.stride);
-        CHECK(shared_atomic_wavefronts(x, 4, false, false, false) == row.without);
-        CHECK(shared_atomic_wavefronts(x, 4, false, true, false) == row.with_old);
-        CHECK(shared_atomic_wavefronts(x, 4, false, true, true) == 12 * row.with_old);
+        CHECK(shared_atomic_wavefronts(x, 4, {.needs_old = false}) == row.without);
+        CHECK(shared_atomic_wavefronts(x, 4, {}) == row.with_old);
+        CHECK(shared_atomic_wavefronts(x, 4, {.adds_floats = true}) == 12 * row.with_old);
+        for (const bool old : {true, false})
+            CHECK(shared_atomic_wavefronts(x, 4, {.needs_old = old, .swaps = true}) == 2 * row.with_old);
     }
-    CHECK(shared_atomic_wavefronts(lanes_at([](unsigned) { return 0; }, 4, 0xf), 4, false, true, false) == 4);
-    CHECK(shared_atomic_wavefronts(words(1, 4), 4, true, true, false) == 1);
-    CHECK(shared_atomic_wavefronts(words(2, 4), 4, true, true, false) == 16);  // lanes are not on one word
+    CHECK(shared_atomic_wavefronts(lanes_at([](unsigned) { return 0; }, 4, 0xf), 4, {}) == 4);
+    CHECK(shared_atomic_wavefronts(words(1, 4), 4, {.combined = true}) == 1);
+    CHECK(shared_atomic_wavefronts(words(2, 4), 4, {.combined = true}) == 16);  // lanes are not on one word
 }

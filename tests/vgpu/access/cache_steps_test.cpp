@@ -234,6 +234,30 @@ TEST_CASE("L2 reads what it lacks, and keeps what is written") {
     CHECK(is(set.request(Kind::Read, 202), 4, 0, 0, 4, 0));
 }
 
+TEST_CASE("device memory sends 64 bytes at a time: half a line for each sector whose neighbour L2 lacks too") {
+    OneSet set;
+    CHECK(set.request(Kind::Read, 5, 1).fetched_sectors == 2);
+    CHECK(set.request(Kind::Read, 5, 2).fetched_sectors == 0);  // came with its neighbour
+    CHECK(set.request(Kind::Read, 5, 8).fetched_sectors == 2);
+    CHECK(set.request(Kind::Read, 6, 6).fetched_sectors == 4);
+    CHECK(set.request(Kind::Read, 7, 15).fetched_sectors == 4);
+    CHECK(set.request(Kind::Read, 7, 15).fetched_sectors == 0);
+    CHECK(set.request(Kind::Write, 8, 1).fetched_sectors == 0);
+}
+
+TEST_CASE("sectors that a block reads from L2 again are told from those that other blocks have read") {
+    OneSet set;
+    set.l2.begin_block();
+    CHECK(set.request(Kind::Read, 5, 3).l2_reads_again == 0);
+    CHECK(set.request(Kind::Read, 5, 7).l2_reads_again == 2);
+    CHECK(set.request(Kind::Read, 5, 15).l2_reads_again == 3);
+    set.l2.begin_block();
+    CHECK(set.request(Kind::Read, 5, 1).l2_reads_again == 0);
+    CHECK(set.request(Kind::Read, 5, 3).l2_reads_again == 1);
+    for (std::uint64_t line = 6; line < 22; ++line) set.request(Kind::Read, line);
+    CHECK(set.request(Kind::Read, 5, 3).l2_reads_again == 0);
+}
+
 TEST_CASE("L2 throws out what was used least recently") {
     OneSet set;
     for (std::uint64_t line = 0; line < 16; ++line) set.request(Kind::Read, line);

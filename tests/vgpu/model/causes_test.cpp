@@ -71,6 +71,17 @@ TEST_CASE("sectors beyond the ideal, of loads and of stores, and of all lines to
     check_only(a, "uncoalesced", better);
 }
 
+TEST_CASE("scattered loads without their sectors beyond the ideal leave the others what they are") {
+    Launch a;
+    a.line().loads = {many, 32 * many, 0, 4 * many, 32.0 * many};
+    a.counters.global_load_requests = 2 * many, a.counters.global_load_sectors = 36 * many;
+    a.traffic.scattered = {32 * many, 16 * many, 8 * many, 16 * many};
+    Launch better = a;
+    better.counters.global_load_sectors = 8 * many;
+    better.traffic.scattered = {4 * many, 2 * many, many, 2 * many};
+    check_only(a, "uncoalesced", better);
+}
+
 TEST_CASE("conflicts of loads and of stores") {
     Launch a;
     a.line().shared_loads = {many, 30 * many, 29 * many}, a.line().shared_stores = {many, 8 * many, 6 * many};
@@ -162,6 +173,25 @@ TEST_CASE("divisions and doubles, but neither products of integers nor exchanges
     Launch better = a;
     better.traffic.machine = {.products = 4 * many, .exchanges = 2 * many};
     check_only(a, "expensive_arithmetic", better);
+}
+
+TEST_CASE("loads and atomics that wait for each other: as if a warp had several in flight") {
+    Launch a;
+    a.counters.global_load_requests = a.counters.global_load_sectors = 20 * many;
+    a.counters.shared_load_requests = a.counters.shared_load_wavefronts = a.counters.atomic_requests = 20 * many;
+    for (const Chains& chains : {Chains{.l2 = 20 * many}, Chains{.l1 = 4 * many, .dram = 16 * many},
+                                 Chains{.shared = 20 * many}, Chains{.atomics = 20 * many}}) {
+        CAPTURE(chains.l2, chains.l1, chains.shared, chains.atomics);
+        a.traffic.chains = chains;
+        Launch better = a;
+        better.traffic.chains = {};
+        const auto costs = a.costs();
+        REQUIRE(costs.count("dependent_loads") == 1);
+        CHECK(costs.at("dependent_loads") == Approx(a.saved_by(better)));
+        CHECK(costs.at("all") == Approx(a.saved_by(better)));
+    }
+    a.traffic.chains = {};
+    CHECK(a.costs().empty());
 }
 
 TEST_CASE("few warps on a multiprocessor: as if as many fitted as it can hold") {

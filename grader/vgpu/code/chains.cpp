@@ -1,0 +1,220 @@
+#include "vgpu/code/chains.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "vgpu/code/flow_graph.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+constexpr std::size_t max_edges = std::size_t{1} << 20;
+constexpr std::uint32_t max_blocks = 2048;
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+bool brings_a_value(StatKind kind) {
+    switch (kind) {
+        case StatKind::GlobalLoad:
+        case StatKind::LocalLoad:
+        case StatKind::SharedLoad:
+        case StatKind::GlobalAtomic:
+        case StatKind::SharedAtomic:
+        case StatKind::TextureLoad:
+        case StatKind::SurfaceLoad:
+            return true;
+        default:
+            return false;
+    }
+}
+
+struct Registers {
+    std::vector<std::uint32_t> read, written;
+};
+
+// Which registers a register's value goes into.
+class ValueFlow {
+  public:
+    void add(std::uint32_t from, std::uint32_t to) {
+        const std::uint32_t most = std::max(from, to);
+        if (most >= next_.size()) next_.resize(most + 1);
+        next_[from].push_back(to);
+        ++edges_;
+    }
+    [[nodiscard]] bool is_too_large() const { return edges_ > max_edges; }
+
+    // The registers to which values of these go, without passing through a register on a cycle.
+    [[nodiscard]] std::vector<bool> behind(std::vector<std::uint32_t> open,
+                                           const std::vector<std::uint32_t>& cycles) const {
+        std::vector<bool> found(std::max(next_.size(), cycles.size()));
+        while (!open.empty()) {
+            const std::uint32_t reg = open.back();
+            open.pop_back();
+            if (reg >= next_.size()) continue;
+            for (const std::uint32_t to : next_[reg]) {
+                if (found[to] || cycles[to] != none) continue;
+                found[to] = true;
+                open.push_back(to);
+            }
+        }
+        return found;
+    }
+
+    // By register: the number of the cycle on which it lies, `none` if on none. Tarjan, "Depth-first search and linear
+    // graph algorithms", with a stack of its own: hostile code may have long chains.
+    [[nodiscard]] std::vector<std::uint32_t> cycles() const {
+        const auto count = static_cast<std::uint32_t>(next_.size());
+        std::vector<std::uint32_t> found(count, none), number(count, none), low(count), open;
+        std::vector<bool> is_open(count);
+        std::vector<std::pair<std::uint32_t, std::size_t>> path;
+        std::uint32_t numbers = 0, components = 0;
+        const auto enter = [&](std::uint32_t reg) {
+            number[reg] = low[reg] = numbers++;
+            open.push_back(reg);
+            is_open[reg] = true;
+            path.emplace_back(reg, 0);
+        };
+        for (std::uint32_t root = 0; root < count; ++root) {
+            if (number[root] != none) continue;
+            enter(root);
+            while (!path.empty()) {
+                const std::uint32_t reg = path.back().first;
+                if (path.back().second < next_[reg].size()) {
+                    const std::uint32_t to = next_[reg][path.back().second++];
+                    if (number[to] == none)
+                        enter(to);
+                    else if (is_open[to])
+                        low[reg] = std::min(low[reg], number[to]);
+                    continue;
+                }
+                path.pop_back();
+                if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[reg]);
+                if (low[reg] != number[reg]) continue;
+                const auto begin = std::ranges::find(open.rbegin(), open.rend(), reg).base() - 1;
+                const bool is_cycle = open.end() - begin > 1 || std::ranges::find(next_[reg], reg) != next_[reg].end();
+                for (auto member = begin; member != open.end(); ++member) {
+                    is_open[*member] = false;
+                    if (is_cycle) found[*member] = components;
+                }
+                ++components;
+                open.erase(begin, open.end());
+            }
+        }
+        return found;
+    }
+
+  private:
+    std::vector<std::vector<std::uint32_t>> next_;
+    std::size_t edges_ = 0;
+};
+
+// Instructions that make of the value of the turn before one that lies anywhere.
+bool mixes(const std::string& opcode) {
+    return opcode == "mul" || opcode == "mad" || opcode == "xor" || opcode == "rem";
+}
+
+}  // namespace
+
+LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
+                          const std::vector<RegisterAccess>& accesses) {
+    std::map<std::uint32_t, Registers> registers;  // by instruction
+    for (const RegisterAccess& access : accesses) {
+        Registers& all = registers[access.insn];
+        (access.kind == RegisterAccess::Kind::Read ? all.read : all.written).push_back(access.reg);
+    }
+    std::vector<std::uint32_t> loads;
+    for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
+        if (brings_a_value(code.stat_kinds[slot]) && registers.contains(code.stat_insns[slot]))
+            loads.push_back(code.stat_insns[slot]);
+    loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
+    if (loads.empty() || function.end_block - function.first_block > max_blocks) return {};
+
+    ValueFlow data;
+    for (const auto& [insn, all] : registers)
+        for (const std::uint32_t from : all.read)
+            for (const std::uint32_t to : all.written) {
+                data.add(from, to);
+                if (data.is_too_large()) return {};
+            }
+    ValueFlow flow = data;
+    // A branch decides what is written before its sides meet again, but not what is the same constant on all ways.
+    std::map<std::uint32_t, unsigned> writes;
+    for (const auto& [insn, all] : registers)
+        for (const std::uint32_t to : all.written) ++writes[to];
+    const PostDominators meets(code, function);
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        const BasicBlock& block = code.blocks[b];
+        const auto decides = registers.find(block.end);
+        if (!(block.conditional || block.terminator == Terminator::BranchIndexed) || decides == registers.end())
+            continue;
+        for (const std::uint32_t behind : meets.region(b).first) {
+            const BasicBlock& part = code.blocks[behind];
+            const std::uint32_t past = part.end + (part.terminator == Terminator::Fall ? 0 : 1);
+            const auto end = registers.lower_bound(past);
+            for (auto insn = registers.lower_bound(part.begin); insn != end; ++insn)
+                for (const std::uint32_t from : decides->second.read)
+                    for (const std::uint32_t to : insn->second.written) {
+                        if (insn->second.read.empty() && writes[to] == 1) continue;
+                        flow.add(from, to);
+                        if (flow.is_too_large()) return {};
+                    }
+        }
+    }
+
+    const std::vector<std::uint32_t> cycles = flow.cycles();
+    const auto cycle_of = [&](std::uint32_t reg) { return reg < cycles.size() ? cycles[reg] : none; };
+    std::set<std::uint32_t> mixing_lines;
+    for (const ptx::Instruction& in : source.body)
+        if (mixes(in.opcode)) mixing_lines.insert(in.ptx_line);
+    std::vector<std::uint32_t> seeds;
+    for (const auto& [insn, all] : registers) {
+        const bool is_load = std::ranges::binary_search(loads, insn),
+                   mixing = mixing_lines.contains(code.ptx_lines[insn]);
+        for (const std::uint32_t to : all.written)
+            if (cycle_of(to) == none ? is_load : mixing) seeds.push_back(to);
+    }
+    const std::vector<bool> anywhere = data.behind(std::move(seeds), cycles);
+
+    LoopLoads found;
+    std::map<std::uint32_t, std::uint32_t> depth;        // by register: the loads of this block that it waits for
+    std::map<std::uint32_t, std::uint32_t> chain_depth;  // by cycle: the loads of this block that are listed
+    std::uint32_t block = none;
+    auto load = loads.begin();
+    for (const auto& [insn, all] : registers) {
+        if (const std::uint32_t here = block_of(code, insn); here != block) {
+            depth.clear(), chain_depth.clear();
+            block = here;
+        }
+        std::uint32_t waits = 0;
+        for (const std::uint32_t reg : all.read)
+            if (const auto known = depth.find(reg); known != depth.end()) waits = std::max(waits, known->second);
+        while (load != loads.end() && *load < insn) ++load;
+        if (load != loads.end() && *load == insn) {
+            bool is_irregular = std::ranges::any_of(
+                all.read, [&](std::uint32_t from) { return from < anywhere.size() && anywhere[from]; });
+            for (const std::uint32_t to : all.written) {
+                const std::uint32_t cycle = cycle_of(to);
+                const bool is_chained = cycle != none && std::ranges::any_of(all.read, [&](std::uint32_t from) {
+                                            return cycle_of(from) == cycle;
+                                        });
+                if (!is_chained) continue;
+                is_irregular = true;
+                std::uint32_t& listed = chain_depth[cycle];
+                ++waits;
+                if (waits > listed) {
+                    listed = waits;
+                    found.chained.push_back(insn);
+                }
+                break;
+            }
+            if (is_irregular) found.irregular.push_back(insn);
+        }
+        for (const std::uint32_t to : all.written) depth[to] = waits;
+    }
+    return found;
+}
+
+}  // namespace warpgrade::vgpu
