@@ -348,6 +348,20 @@ TEST_CASE("a program that loads libcudart.so.13 gets ours") {
     CHECK(result.status == 0);
 }
 
+TEST_CASE("the driver API is the runtime under other names") {
+    const std::string program = GENERATE(WG_DRIVER_LEGACY, WG_DRIVER_PER_THREAD, WG_SHARED_DRIVER);
+    check_on_virtual_gpu(program, GENERATE("module", "functions", "memory", "streams", "contexts", "mixed", "device"));
+}
+
+TEST_CASE("a kernel of a module that the program loads is counted and checked as any other") {
+    const Result result = run_on_virtual_gpu(WG_DRIVER_LEGACY, "module");
+    const auto& launches = result.taken.at("launches");
+    REQUIRE(launches.size() == 2);
+    CHECK(launches[0].at("kernel") == "combine");
+    CHECK(launches[0].at("counters").at("global_load_requests") == 2);
+    CHECK(launches[0].at("counters").at("global_store_requests") == 1);
+}
+
 TEST_CASE("the virtual GPU's records of a run are complete") {
     const Result result = run_on_virtual_gpu(WG_RUNTIME_LEGACY, "vecadd");
     REQUIRE(result.taken.at("launches").size() == 1);

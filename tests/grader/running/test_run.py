@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from samples import LEAK, RACE
 
 from warpgrade.cli.main import main
+from warpgrade.compiling import toolchain
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import find_layout
 from warpgrade.running import run
@@ -208,12 +209,41 @@ def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) ->
     assert refused.value.hint == ""
 
 
+_LOADS = r"""
+#include <cuda.h>
+int main(int, char** words) {
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr x;
+    int failed = cuInit(0) || cuCtxCreate(&context, nullptr, 0, 0) || cuModuleLoad(&module, words[1]) ||
+                 cuModuleGetFunction(&function, module, "write") || cuMemAlloc(&x, 40);
+    void* arguments[] = {&x};
+    failed = failed || cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
+    return failed ? 1 : 10 + (cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+"""
+
+
+@pytest.mark.parametrize("how", [["-ptx", "-arch=compute_90"], ["-fatbin", "-gencode=arch=compute_90,code=compute_90"]])
+def test_findings_in_a_module_that_the_program_loads_name_its_line(tmp_path: Path, how: list[str]) -> None:
+    (tmp_path / "kernel.cu").write_text('extern "C" __global__ void write(int* x) {\n    x[threadIdx.x] = 1;\n}\n')
+    (tmp_path / "loads.cpp").write_text(_LOADS)
+    nvcc = str(toolchain.find(LAYOUT).nvcc)
+    subprocess.run([nvcc, "-lineinfo", *how, "kernel.cu", "-o", "kernel"], cwd=tmp_path, check=True)
+    done = warpgrade("loads.cpp", "-X", "-lcuda", "--", "kernel", cwd=tmp_path)
+    assert done.returncode == 11, done.stderr
+    words = " ".join(done.stderr.split())
+    assert "--> kernel.cu:2, kernel write" in words
+    assert "past the end of an allocation of 40 bytes (made at loads.cpp:9)" in words
+
+
 def test_what_does_not_link_is_named(tmp_path: Path) -> None:
     source = tmp_path / "driver.cu"
-    source.write_text("#include <cuda.h>\nint main() { return cuInit(0); }\n")
-    with pytest.raises(BadInput, match="does not link: cuInit is not defined") as refused:
+    source.write_text("#include <cuda.h>\nint main() { return cuArrayDestroy(nullptr); }\n")
+    with pytest.raises(BadInput, match="does not link: cuArrayDestroy is not defined") as refused:
         run.run(LAYOUT, [source], [], run.Options())
-    assert "runtime API" in refused.value.hint
+    assert "driver API does not have this function" in refused.value.hint
 
 
 @pytest.mark.parametrize(
