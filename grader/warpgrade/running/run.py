@@ -40,6 +40,7 @@ _HINTS = (
     (re.compile(r"^(cufft|curand|cusolver|cusparse|cudnn|nppi?)"),
      "NVIDIA's closed-source libraries are not available: the virtual GPU runs kernels that nvcc compiles from source"),
     (re.compile(r"^cu[A-Z]"), "Warpgrade's driver API does not have this function: see docs/supported.md"),
+    (re.compile(r"^(omp_|GOMP_)"), "the program uses OpenMP: add -X -Xcompiler -X -fopenmp"),
     (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
 )  # fmt: skip
 
