@@ -174,6 +174,9 @@ class Device {
     virtual DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) = 0;
     virtual void free(DevicePtr address, std::uint64_t code) = 0;
     void free(DevicePtr address) { free(address, 0); }
+    // An address for memory that a graph allocates whenever it is launched: allocate_at() has it there until free().
+    virtual DevicePtr reserve(std::uint64_t bytes, AllocationOrigin origin);
+    virtual void allocate_at(DevicePtr address, std::uint64_t bytes, AllocationOrigin origin);
     // `at` is 0, or the address of the worker's own page to use, outside all of the device's ranges.
     virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin);
     virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
@@ -250,6 +253,12 @@ inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr,
 }
 inline HostVisibleMemory Device::share_symbol(ModuleId, std::string_view) {
     throw DeviceError(error::not_supported, "this device does not share memory with the host");
+}
+inline DevicePtr Device::reserve(std::uint64_t, AllocationOrigin) {
+    throw DeviceError(error::not_supported, "this device does not support memory that graphs allocate");
+}
+inline void Device::allocate_at(DevicePtr, std::uint64_t, AllocationOrigin) {
+    throw DeviceError(error::invalid_value, "this device does not support memory that graphs allocate");
 }
 inline ImageId Device::create_image(const ImageDescriptor&) {
     throw DeviceError(error::not_supported, "this device does not support texture and surface objects");

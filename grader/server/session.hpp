@@ -152,8 +152,14 @@ class Session {
     Migrations migrations_{device_};
     Fault fault_;
     std::set<DevicePtr> allocations_;
-    std::set<DevicePtr> host_allocations_;  // those that the worker maps
-    std::set<DevicePtr> managed_;           // managed allocations and variables
+    struct ReservedMemory {
+        std::uint64_t bytes = 0;
+        std::string origin;
+        std::uint64_t code = 0;
+    };
+    std::map<DevicePtr, ReservedMemory> reserved_;  // for graphs
+    std::set<DevicePtr> host_allocations_;          // those that the worker maps
+    std::set<DevicePtr> managed_;                   // managed allocations and variables
     std::map<DevicePtr, StreamOrder::OperationPtr>
         early_host_uses_;                        // reported uses by the host, and the running write
     std::map<ModuleId, std::uint64_t> modules_;  // sizes of their images

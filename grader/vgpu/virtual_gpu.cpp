@@ -55,6 +55,14 @@ class VirtualGpu final : public ClockedDevice {
     device::DevicePtr allocate(std::uint64_t bytes, device::AllocationOrigin origin) override {
         return memory_.allocate(bytes, origin).base;
     }
+    device::DevicePtr reserve(std::uint64_t bytes, device::AllocationOrigin origin) override {
+        const device::DevicePtr address = memory_.allocate(bytes, origin).base;
+        memory_.free(address, origin.code);
+        return address;
+    }
+    void allocate_at(device::DevicePtr address, std::uint64_t bytes, device::AllocationOrigin origin) override {
+        memory_.allocate_at(address, bytes, origin);
+    }
     device::HostVisibleMemory allocate_host_visible(std::uint64_t bytes, device::DevicePtr at,
                                                     device::AllocationOrigin origin) override {
         Allocation& a = memory_.allocate_host_visible(bytes, at, origin);

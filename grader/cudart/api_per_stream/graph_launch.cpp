@@ -4,6 +4,7 @@
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"
+#include "cudart/state/pools.hpp"
 #include "cudart/stream/capture.hpp"
 #include "cudart/stream/in_stream.hpp"
 #include "cudart/stream/transfer.hpp"
@@ -25,6 +26,9 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
         return in_stream(stream, [&](std::uint32_t id) { return fill_elements(*fill, id); });
     if (const auto* event = std::get_if<EventWork>(&work))
         return event->wait ? cudaStreamWaitEvent(stream, event->event, 0) : cudaEventRecord(event->event, stream);
+    if (const auto* allocation = std::get_if<AllocationWork>(&work))
+        return in_stream(stream, [&](std::uint32_t) { return allocate_reserved(allocation->parameters.dptr); });
+    if (const auto* free = std::get_if<FreeWork>(&work)) return cudaFreeAsync(free->pointer, stream);
     // Host functions run without the lock.
     if (const auto* host = std::get_if<HostWork>(&work)) {
         const cudaError_t status = in_stream(stream, announce_host_function);
@@ -42,8 +46,14 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream
     const cudaError_t status = in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (!is_executable(graph)) return cudaErrorInvalidValue;
         if (find_capture(id) != nullptr) return refuse_in_capture(id);
-        for (const auto& step : graph->steps)
+        for (const auto& step : graph->steps) {
+            const auto* allocation = std::get_if<AllocationWork>(&step.work);
+            if (allocation != nullptr && is_allocated(allocation->parameters.dptr)) {
+                if ((graph->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) return cudaErrorInvalidValue;
+                list.insert(list.begin(), FreeWork{allocation->parameters.dptr});
+            }
             if (step.enabled) list.push_back(step.work);
+        }
         return cudaSuccess;
     });
     if (status != cudaSuccess) return status;
