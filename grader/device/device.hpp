@@ -55,10 +55,11 @@ inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, init
                      no_device = 100, invalid_device = 101, device_kernel_image_is_invalid = 200,
                      no_kernel_image_for_device = 209, unsupported_ptx_version = 222, invalid_ptx = 218,
                      unsupported_limit = 215, invalid_resource_handle = 400, not_ready = 600, illegal_address = 700,
-                     launch_out_of_resources = 701, launch_timeout = 702, assert_failed = 710,
-                     hardware_stack_error = 714, illegal_instruction = 715, misaligned_address = 716,
-                     invalid_address_space = 717, invalid_pc = 718, launch_failure = 719,
-                     cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801, unknown = 999;
+                     launch_out_of_resources = 701, launch_timeout = 702, launch_max_depth_exceeded = 65,
+                     launch_pending_count_exceeded = 69, assert_failed = 710, hardware_stack_error = 714,
+                     illegal_instruction = 715, misaligned_address = 716, invalid_address_space = 717, invalid_pc = 718,
+                     launch_failure = 719, cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801,
+                     unknown = 999;
 }
 
 // Limits and rates of the device. Field names follow cudaDeviceProp where one exists.
@@ -116,6 +117,13 @@ struct LaunchConfig {
     std::uint64_t dynamic_shared_bytes = 0;
     StreamId stream = 0;
     bool cooperative = false;
+};
+
+// A launch by a kernel.
+struct ChildLaunch {
+    FunctionId function = 0;
+    LaunchConfig config;
+    std::vector<std::byte> params;
 };
 
 struct Occupancy {
@@ -212,6 +220,8 @@ class Device {
     // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. The
     // results are in memory when it returns, but on the device's clock the kernel ends with its stream. A device that
     // works while the host goes on throws faults later, from a function that waits.
+    // Those that the last launched kernel asked for, in their order: they are launched next.
+    virtual std::vector<ChildLaunch> take_children() { return {}; }
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;

@@ -20,6 +20,7 @@ class PlainDevice final : public Device {
     DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) override {
         return inner_->allocate(bytes, origin);
     }
+    std::vector<ChildLaunch> take_children() override { return inner_->take_children(); }
     DevicePtr reserve(std::uint64_t bytes, AllocationOrigin origin) override { return inner_->reserve(bytes, origin); }
     void allocate_at(DevicePtr address, std::uint64_t bytes, AllocationOrigin origin) override {
         inner_->allocate_at(address, bytes, origin);

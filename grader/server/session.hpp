@@ -141,6 +141,7 @@ class Session {
     [[nodiscard]] std::uint64_t dynamic_shared_limit(FunctionId function) const;
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params);
     LaunchRecord take_record(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
+    void launch_children();
     void record_launch(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
 
     Device& device_;
@@ -158,6 +159,7 @@ class Session {
         std::uint64_t code = 0;
     };
     std::map<DevicePtr, ReservedMemory> reserved_;  // for graphs
+    unsigned depth_ = 0;                            // of launches by kernels
     std::set<DevicePtr> host_allocations_;          // those that the worker maps
     std::set<DevicePtr> managed_;                   // managed allocations and variables
     std::map<DevicePtr, StreamOrder::OperationPtr>

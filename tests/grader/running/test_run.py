@@ -390,11 +390,55 @@ def test_files_compiled_separately_are_linked_and_share_managed_memory() -> None
     assert (done.returncode, done.stdout) == (0, "from main\nfrom other\nok\n"), done.stderr
 
 
-def test_a_kernel_that_launches_kernels_is_refused_by_name_and_the_others_run() -> None:
-    done = warpgrade(PROGRAM.with_name("nested.cu"), "-q", "-X", "-rdc=true")
-    assert done.stdout == "child: 1\nparent: cudaErrorNotSupported\n", done.stderr
-    assert "kernel 'parent'" in done.stderr
-    assert "dynamic parallelism" in done.stderr
+@pytest.fixture(scope="module")
+def nested_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = PROGRAM.with_name("nested.cu")
+    return run._compile(LAYOUT, [program], 90, run.Options(nvcc=("-rdc=true",)), tmp_path_factory.mktemp("nested"))
+
+
+@pytest.fixture
+def nested(nested_program: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(run, "_program", lambda *_: nested_program)
+    return lambda *words: run.run(LAYOUT, [PROGRAM.with_name("nested.cu")], list(words), run.Options())
+
+
+def test_kernels_launch_kernels_which_are_counted(nested: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    profile = nested()
+    assert capfd.readouterr().out == "launched: cudaSuccess\ndone: cudaSuccess\nerror 0, 0 wrong\n"
+    assert profile.diagnostics == []
+    kernels = {kernel.name: kernel for kernel in profile.kernels}
+    assert {name: kernel.launches for name, kernel in kernels.items()} == {
+        "parent": 1, "scale": 4, "middle": 1, "reverse": 1,
+    }  # fmt: skip
+    # Each of four launches loads 50 doubles: one warp all of 32, the other 18.
+    assert kernels["scale"].counters["global_load_requests"] == 8
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said", "rule", "message"),
+    [
+        ("too many", "done: cudaSuccess", "launch/configuration", "2000 threads"),
+        ("endless", "done: cudaSuccess\n25 deep", "launch/configuration", "more than 24 deep"),
+        ("beyond", "done: cudaErrorIllegalAddress", "memcheck/out-of-bounds", "past the end"),
+    ],
+)
+def test_mistakes_in_launches_of_kernels_are_found(
+    nested: Any, capfd: pytest.CaptureFixture[str], mistake: str, said: str, rule: str, message: str
+) -> None:
+    found = nested(mistake).diagnostics
+    assert capfd.readouterr().out == f"launched: cudaSuccess\n{said}\n"
+    assert [each.rule for each in found if each.severity == "error"] == [rule]
+    assert any(message in each.message for each in found), found
+
+
+def test_what_kernels_cannot_ask_of_the_runtime_is_refused_by_name(
+    nested: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    nested("stream")
+    out, said = capfd.readouterr()
+    assert out.startswith("launched: cudaErrorNotSupported\n")
+    assert "kernel 'makes_stream'" in said
+    assert "__cudaCDP2StreamCreateWithFlags" in said
 
 
 def test_a_graph_fills_as_the_runtime_does(tmp_path: Path) -> None:
