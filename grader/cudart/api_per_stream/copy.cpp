@@ -20,7 +20,7 @@ cudaError_t capture_allocation(CapturingStream& capture, std::size_t bytes, cons
     const cudaError_t status = reserve_for_graph(bytes, function, &work.parameters.dptr);
     if (status != cudaSuccess) return status;
     *pointer = work.parameters.dptr;
-    return capture_work(capture, std::move(work));
+    return capture_work(capture, work);
 }
 
 cudaError_t capture_free(CapturingStream& capture, void* pointer) {
