@@ -38,13 +38,15 @@ function(wg_install_native)
     wg_server_of(${level} server)
     install(PROGRAMS $<TARGET_FILE:${server}> DESTINATION bin RENAME warpgrade-device-${level} COMPONENT servers)
   endforeach()
-  install(TARGETS wg_worker wg_native wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_model
+  install(TARGETS wg_worker wg_native wg_cudart wg_cudart_shared wg_driver wg_driver_shared wg_judge
+                  wg_judge_core wg_device wg_model
           ARCHIVE DESTINATION lib ${native} LIBRARY DESTINATION lib ${native} NAMELINK_SKIP)
   if(WG_FMT_IS_KNOWN)
     install(TARGETS wg_fmt ARCHIVE DESTINATION lib ${native})
   endif()
-  # The name that nvcc itself links (grader/cudart/CMakeLists.txt). It is a copy, since a wheel cannot have links.
+  # The names that nvcc itself links (grader/cudart/CMakeLists.txt). They are copies, since a wheel cannot have links.
   install(FILES $<TARGET_FILE:wg_cudart> DESTINATION lib/nvcc RENAME libcudart_static.a ${native})
+  install(FILES $<TARGET_FILE:wg_driver> DESTINATION lib/nvcc RENAME libcuda.a ${native})
   # What tests include: the judge's headers, the headers below them, and the libraries that these need.
   foreach(folder judge device worker vgpu)
     install(DIRECTORY ${CMAKE_SOURCE_DIR}/grader/${folder} DESTINATION include ${native} FILES_MATCHING

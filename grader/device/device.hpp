@@ -55,10 +55,11 @@ inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, init
                      no_device = 100, invalid_device = 101, device_kernel_image_is_invalid = 200,
                      no_kernel_image_for_device = 209, unsupported_ptx_version = 222, invalid_ptx = 218,
                      unsupported_limit = 215, invalid_resource_handle = 400, not_ready = 600, illegal_address = 700,
-                     launch_out_of_resources = 701, launch_timeout = 702, assert_failed = 710,
-                     hardware_stack_error = 714, illegal_instruction = 715, misaligned_address = 716,
-                     invalid_address_space = 717, invalid_pc = 718, launch_failure = 719,
-                     cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801, unknown = 999;
+                     launch_out_of_resources = 701, launch_timeout = 702, launch_max_depth_exceeded = 65,
+                     launch_pending_count_exceeded = 69, assert_failed = 710, hardware_stack_error = 714,
+                     illegal_instruction = 715, misaligned_address = 716, invalid_address_space = 717, invalid_pc = 718,
+                     launch_failure = 719, cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801,
+                     unknown = 999;
 }
 
 // Limits and rates of the device. Field names follow cudaDeviceProp where one exists.
@@ -118,6 +119,13 @@ struct LaunchConfig {
     bool cooperative = false;
 };
 
+// A launch by a kernel.
+struct ChildLaunch {
+    FunctionId function = 0;
+    LaunchConfig config;
+    std::vector<std::byte> params;
+};
+
 struct Occupancy {
     std::uint32_t blocks_per_multiprocessor = 0;
     double theoretical = 0;  // resident warps / maximal warps
@@ -174,6 +182,9 @@ class Device {
     virtual DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) = 0;
     virtual void free(DevicePtr address, std::uint64_t code) = 0;
     void free(DevicePtr address) { free(address, 0); }
+    // An address for memory that a graph allocates whenever it is launched: allocate_at() has it there until free().
+    virtual DevicePtr reserve(std::uint64_t bytes, AllocationOrigin origin);
+    virtual void allocate_at(DevicePtr address, std::uint64_t bytes, AllocationOrigin origin);
     // `at` is 0, or the address of the worker's own page to use, outside all of the device's ranges.
     virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin);
     virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
@@ -209,6 +220,8 @@ class Device {
     // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. The
     // results are in memory when it returns, but on the device's clock the kernel ends with its stream. A device that
     // works while the host goes on throws faults later, from a function that waits.
+    // Those that the last launched kernel asked for, in their order: they are launched next.
+    virtual std::vector<ChildLaunch> take_children() { return {}; }
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
@@ -252,6 +265,12 @@ inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr,
 }
 inline HostVisibleMemory Device::share_symbol(ModuleId, std::string_view) {
     throw DeviceError(error::not_supported, "this device does not share memory with the host");
+}
+inline DevicePtr Device::reserve(std::uint64_t, AllocationOrigin) {
+    throw DeviceError(error::not_supported, "this device does not support memory that graphs allocate");
+}
+inline void Device::allocate_at(DevicePtr, std::uint64_t, AllocationOrigin) {
+    throw DeviceError(error::invalid_value, "this device does not support memory that graphs allocate");
 }
 inline ImageId Device::create_image(const ImageDescriptor&) {
     throw DeviceError(error::not_supported, "this device does not support texture and surface objects");

@@ -20,6 +20,11 @@ class PlainDevice final : public Device {
     DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) override {
         return inner_->allocate(bytes, origin);
     }
+    std::vector<ChildLaunch> take_children() override { return inner_->take_children(); }
+    DevicePtr reserve(std::uint64_t bytes, AllocationOrigin origin) override { return inner_->reserve(bytes, origin); }
+    void allocate_at(DevicePtr address, std::uint64_t bytes, AllocationOrigin origin) override {
+        inner_->allocate_at(address, bytes, origin);
+    }
     void free(DevicePtr address, std::uint64_t code) override { inner_->free(address, code); }
     HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin) override {
         return inner_->allocate_host_visible(bytes, at, origin);

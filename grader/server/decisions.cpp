@@ -47,6 +47,7 @@ void for_each_address(Op op, std::size_t size, Visit&& visit) {
         case Op::prefetch:
         case Op::free_memory:
         case Op::free_ordered:
+        case Op::allocate_reserved:
             at(0);
             break;
         case Op::allocate_host:

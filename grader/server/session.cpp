@@ -160,8 +160,8 @@ void Session::op_reset(Reader& in, Writer&) {
     order_.reset();
     if (analysis_) analysis_->set_exact_accesses(false);
     managed_.clear(), early_host_uses_.clear(), migrations_.clear();
-    images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
-        dynamic_shared_.clear(), events_.clear();
+    images_.clear(), allocations_.clear(), reserved_.clear(), host_allocations_.clear(), modules_.clear(),
+        functions_.clear(), dynamic_shared_.clear(), events_.clear();
     streams_ = {{0, 0}};
 }
 

@@ -141,6 +141,7 @@ class Session {
     [[nodiscard]] std::uint64_t dynamic_shared_limit(FunctionId function) const;
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params);
     LaunchRecord take_record(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
+    void launch_children();
     void record_launch(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
 
     Device& device_;
@@ -152,8 +153,15 @@ class Session {
     Migrations migrations_{device_};
     Fault fault_;
     std::set<DevicePtr> allocations_;
-    std::set<DevicePtr> host_allocations_;  // those that the worker maps
-    std::set<DevicePtr> managed_;           // managed allocations and variables
+    struct ReservedMemory {
+        std::uint64_t bytes = 0;
+        std::string origin;
+        std::uint64_t code = 0;
+    };
+    std::map<DevicePtr, ReservedMemory> reserved_;  // for graphs
+    unsigned depth_ = 0;                            // of launches by kernels
+    std::set<DevicePtr> host_allocations_;          // those that the worker maps
+    std::set<DevicePtr> managed_;                   // managed allocations and variables
     std::map<DevicePtr, StreamOrder::OperationPtr>
         early_host_uses_;                        // reported uses by the host, and the running write
     std::map<ModuleId, std::uint64_t> modules_;  // sizes of their images

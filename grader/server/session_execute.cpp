@@ -147,6 +147,30 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
         note_fault(failure);
     }
     record_launch(function, config, info);
+    launch_children();
+}
+
+// Kernels that a kernel launched run after its grid: it cannot wait for them.
+void Session::launch_children() {
+    constexpr unsigned max_depth = 24;  // as on a real device
+    const std::vector<ChildLaunch> children = device_.take_children();
+    const unsigned depth = depth_++;
+    for (const ChildLaunch& child : children) {
+        if (stalled()) break;
+        try {
+            if (depth >= max_depth)
+                throw DeviceError(error::launch_max_depth_exceeded,
+                                  fmt::format("kernels launch kernels more than {} deep", max_depth));
+            launch(child.function, child.config, child.params);
+        } catch (const DeviceError& failure) {
+            Diagnostic found =
+                make_finding(rules::bad_launch, fmt::format("{}, in a launch by a kernel", failure.what()));
+            found.kernel = device_.readable_name(child.function);
+            journal_.add(std::move(found));
+            if (journal_.full()) break;  // that was the message that says so
+        }
+    }
+    depth_ = depth;
 }
 
 LaunchRecord Session::take_record(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {

@@ -20,7 +20,7 @@ namespace {
 // Each is a mapping of the server; Linux allows a process some 65,000.
 constexpr std::size_t max_host_allocations = 32768;
 // A program has one for each separately compiled file.
-constexpr std::size_t max_modules = 1024;
+constexpr std::size_t max_modules = 1024, max_reserved = 65536;
 
 Region host_side(const Transfer& transfer, const Region& device) {
     Region host{transfer.host, transfer.host_pitch, device.width, device.height};
@@ -110,6 +110,31 @@ void Session::op_allocate(Reader& in, Writer& out) {
     allocations_.insert(address);
     journal_.add_allocation(origin, bytes);
     out.put(address);
+}
+
+void Session::op_reserve_memory(Reader& in, Writer& out) {
+    const auto bytes = in.get<std::uint64_t>();
+    std::string origin = in.get_string(256);
+    in.expect_end();
+    if (reserved_.size() >= max_reserved)
+        throw DeviceError(error::memory_allocation,
+                          fmt::format("more than {} allocations that graphs make", max_reserved));
+    const DevicePtr address = device_.reserve(bytes, {origin, current_code_});
+    reserved_[address] = {bytes, std::move(origin), current_code_};
+    out.put(address);
+}
+
+void Session::op_allocate_reserved(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    in.expect_end();
+    if (stalled()) return;
+    const auto found = reserved_.find(address);
+    if (found == reserved_.end())
+        throw DeviceError(error::invalid_value, fmt::format("{:#x} is no memory that a graph allocates", address));
+    const auto& [bytes, origin, code] = found->second;
+    device_.allocate_at(address, bytes, {origin, code});
+    allocations_.insert(address);
+    journal_.add_allocation(origin, bytes);
 }
 
 // Registered memory keeps the host's address, which must be outside the device's ranges.

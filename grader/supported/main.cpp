@@ -73,6 +73,17 @@ void print_functions() {
     for (const auto& [reason, names] : refused) fmt::print("| {} | {} |\n", reason, names);
 }
 
+void print_driver_functions() {
+    std::string names;
+#define WG_CU(name) names += names.empty() ? "`" #name "`" : ", `" #name "`";
+#include "cudart/driver/driver.def"
+#undef WG_CU
+    fmt::print(
+        "\n## CUDA driver API\n\nPrograms of `warpgrade run` have these functions, and link with no others; labs have "
+        "none:\n\n{}.\n",
+        names);
+}
+
 void print_counters() {
     struct Counter {
         const char *field, *metric, *meaning;
@@ -95,6 +106,7 @@ int main() {
             "the two. [The virtual GPU](virtual-gpu.md) explains how it works.\n\n");
         print_opcodes();
         print_functions();
+        print_driver_functions();
         print_counters();
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "warpgrade-reference: %s\n", failure.what());

@@ -55,6 +55,14 @@ class VirtualGpu final : public ClockedDevice {
     device::DevicePtr allocate(std::uint64_t bytes, device::AllocationOrigin origin) override {
         return memory_.allocate(bytes, origin).base;
     }
+    device::DevicePtr reserve(std::uint64_t bytes, device::AllocationOrigin origin) override {
+        const device::DevicePtr address = memory_.allocate(bytes, origin).base;
+        memory_.free(address, origin.code);
+        return address;
+    }
+    void allocate_at(device::DevicePtr address, std::uint64_t bytes, device::AllocationOrigin origin) override {
+        memory_.allocate_at(address, bytes, origin);
+    }
     device::HostVisibleMemory allocate_host_visible(std::uint64_t bytes, device::DevicePtr at,
                                                     device::AllocationOrigin origin) override {
         Allocation& a = memory_.allocate_host_visible(bytes, at, origin);
@@ -176,6 +184,7 @@ class VirtualGpu final : public ClockedDevice {
 
     void launch(device::FunctionId function, const device::LaunchConfig& config,
                 std::span<const std::byte> params) override;
+    std::vector<device::ChildLaunch> take_children() override { return std::exchange(children_, {}); }
 
     [[nodiscard]] device::Occupancy occupancy(device::FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const override {
@@ -262,6 +271,7 @@ class VirtualGpu final : public ClockedDevice {
     device::ModuleId next_module_ = 1;
     device::FunctionId next_function_ = 1;
     std::vector<device::LaunchRecord> records_;
+    std::vector<device::ChildLaunch> children_;
     std::vector<device::Diagnostic> diagnostics_;
     std::vector<device::MemoryAccess> accesses_;
     bool note_accesses_ = false;
@@ -407,6 +417,13 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     };
     report(std::move(result.diagnostics));
     if (result.use) report(advise(profile_, config, result.counters, fit, result.traffic, *result.use));
+    for (ChildLaunch& child : result.children) {
+        try {
+            children_.push_back({find_function(f.module, child.kernel->name), child.config, std::move(child.params)});
+        } catch (const DeviceError& e) {
+            throw DeviceError(e.code, fmt::format("launched by a kernel: {}", e.what()), true);
+        }
+    }
     output_.add(result.printed);
     if (const auto& fault = result.fault)
         throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->text()),

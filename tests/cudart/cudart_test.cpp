@@ -240,9 +240,23 @@ TEST_CASE("surfaces are read and written, and nothing outside of them") {
 }
 
 TEST_CASE("graphs do what was put into them, whenever they are launched") {
-    const std::string check = GENERATE("capture", "fork", "nodes", "update");
+    const std::string check = GENERATE("capture", "fork", "nodes", "update", "captured memory", "memory nodes");
     const std::string program = GENERATE(WG_GRAPHS_LEGACY, WG_GRAPHS_PER_THREAD);
     check_on_virtual_gpu(program, check);
+}
+
+TEST_CASE("memory of a graph is checked as any other") {
+    using Found = std::vector<std::pair<std::string, int>>;
+    const auto findings = [](const char* check) {
+        const Result result = run_on_virtual_gpu(WG_GRAPHS_LEGACY, check);
+        Found found;
+        for (const auto& one : result.taken.at("diagnostics")) found.emplace_back(one.at("rule"), one.at("count"));
+        return found;
+    };
+    CHECK(findings("memory nodes").empty());
+    CHECK(findings("memory used late") == Found{{"memcheck/use-after-free", 1}});
+    // Once a launch: what the first one wrote is gone.
+    CHECK(findings("memory not written") == Found{{"initcheck/global", 2}});
 }
 
 TEST_CASE("the device names the lines of host code's mistakes") {
@@ -346,6 +360,20 @@ TEST_CASE("a program that loads libcudart.so.13 gets ours") {
     const Result result = run_on_virtual_gpu(WG_SHARED, check);
     CHECK(result.output == "ok\n");
     CHECK(result.status == 0);
+}
+
+TEST_CASE("the driver API is the runtime under other names") {
+    const std::string program = GENERATE(WG_DRIVER_LEGACY, WG_DRIVER_PER_THREAD, WG_SHARED_DRIVER);
+    check_on_virtual_gpu(program, GENERATE("module", "functions", "memory", "streams", "contexts", "mixed", "device"));
+}
+
+TEST_CASE("a kernel of a module that the program loads is counted and checked as any other") {
+    const Result result = run_on_virtual_gpu(WG_DRIVER_LEGACY, "module");
+    const auto& launches = result.taken.at("launches");
+    REQUIRE(launches.size() == 2);
+    CHECK(launches[0].at("kernel") == "combine");
+    CHECK(launches[0].at("counters").at("global_load_requests") == 2);
+    CHECK(launches[0].at("counters").at("global_store_requests") == 1);
 }
 
 TEST_CASE("the virtual GPU's records of a run are complete") {

@@ -91,6 +91,18 @@ DevicePtr FakeDevice::allocate(std::uint64_t bytes, AllocationOrigin origin) {
     return address;
 }
 
+DevicePtr FakeDevice::reserve(std::uint64_t bytes, AllocationOrigin origin) {
+    const DevicePtr address = allocate(bytes, origin);
+    free(address, origin.code);
+    return address;
+}
+
+void FakeDevice::allocate_at(DevicePtr address, std::uint64_t bytes, AllocationOrigin) {
+    if (!memory_.try_emplace(address, bytes).second) throw DeviceError(error::invalid_value, "still allocated");
+    used_ += bytes;
+    known_[address].freed = false;
+}
+
 FakeDevice::Bytes::Bytes(std::uint64_t size, const Descriptor& file) {
     void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (data == MAP_FAILED) throw DeviceError(error::memory_allocation, "no mapping");

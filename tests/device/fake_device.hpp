@@ -28,6 +28,8 @@ class FakeDevice : public vgpu::ClockedDevice {
     DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) override;
     HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin) override;
     void free(DevicePtr address, std::uint64_t code) override;
+    DevicePtr reserve(std::uint64_t bytes, AllocationOrigin origin) override;
+    void allocate_at(DevicePtr address, std::uint64_t bytes, AllocationOrigin origin) override;
     void write(DevicePtr destination, std::span<const std::byte> source) override {
         std::memcpy(at(destination, source.size()), source.data(), source.size());
     }

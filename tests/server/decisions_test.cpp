@@ -174,7 +174,7 @@ TEST_CASE("decisions: the data of copies and the images of modules are none; add
     CHECK(named(Op::read, words(20)) == Named{160, {0, 37}});
     CHECK(named(Op::load_module, words(20)) == Named{8, {}});
     CHECK(named(Op::copy, words(10)) == Named{80, {0, 32}});
-    for (const Op op : {Op::fill, Op::prefetch, Op::free_memory, Op::free_ordered})
+    for (const Op op : {Op::fill, Op::prefetch, Op::free_memory, Op::free_ordered, Op::allocate_reserved})
         CHECK(named(op, words(2)) == Named{16, {0}});
     CHECK(named(Op::allocate, words(2)) == Named{16, {}});
     Writer launch = Writer().put_bytes(std::vector<std::byte>(41));

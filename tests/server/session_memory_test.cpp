@@ -96,3 +96,21 @@ TEST_CASE_METHOD(MemoryFixture,
         CHECK(free(op, pages) == 0);
     }
 }
+
+TEST_CASE_METHOD(MemoryFixture, "memory of a graph comes and goes at an address of its own") {
+    const auto reserve = [&] { return call(Op::reserve_memory, Writer().put(page).put_string("cudaMallocAsync")); };
+    const auto allocate_at = [&](DevicePtr at) { return call(Op::allocate_reserved, Writer().put(at)).status; };
+    const auto address = reserve().first<DevicePtr>();
+    CHECK(free(Op::free_ordered, address) == error::invalid_value);  // it is not there yet
+    for (int i = 0; i < 2; ++i) {
+        CHECK(allocate_at(address) == 0);
+        CHECK(allocate_at(address) == error::invalid_value);
+        CHECK(free(i == 0 ? Op::free_ordered : Op::free_memory, address) == 0);
+    }
+    CHECK(allocate_at(allocate(page)) == error::invalid_value);
+    CHECK(allocate_at(address + 1) == error::invalid_value);
+    CHECK(call(Op::reset).status == 0);
+    CHECK(allocate_at(address) == error::invalid_value);
+    for (int i = 0; i < 65536; ++i) REQUIRE(reserve().status == 0);
+    CHECK(reserve().status == error::memory_allocation);
+}

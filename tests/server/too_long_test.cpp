@@ -40,6 +40,8 @@ std::map<Op, Writer> requests(ServerFixture& client) {
             {Op::allocate_host, Writer().put(bytes).put(std::uint64_t{0}).put_string("cudaMallocHost")},
             {Op::free_memory, Writer().put(address)},
             {Op::free_ordered, Writer().put(address).put(stream)},
+            {Op::reserve_memory, Writer().put(bytes).put_string("cudaMallocAsync")},
+            {Op::allocate_reserved, Writer().put(address)},
             {Op::memory_info, {}},
             {Op::find_allocation, Writer().put(address)},
             {Op::read, ServerFixture::transfer(Region::range(address, 16))},

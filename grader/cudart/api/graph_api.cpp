@@ -62,6 +62,7 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
     return with_graph(graph, [&] {
         if (clone == nullptr) return cudaErrorInvalidValue;
+        if (has_memory_nodes(*graph)) return cudaErrorNotSupported;
         *clone = clone_graph(graph);
         return cudaSuccess;
     });
@@ -165,6 +166,8 @@ cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaG
 
 cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
     return with_node(node, [&] {
+        if (std::holds_alternative<AllocationWork>(node->work) || std::holds_alternative<FreeWork>(node->work))
+            return cudaErrorNotSupported;
         destroy_node(node);
         return cudaSuccess;
     });

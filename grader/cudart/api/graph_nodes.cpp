@@ -1,5 +1,7 @@
 // Nodes of graphs: adding them, and reading and changing their work, in a graph or an executable graph.
+#include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
+#include "cudart/state/pools.hpp"
 #include "cudart/stream/graph.hpp"
 
 using namespace warpgrade::cudart;
@@ -117,11 +119,32 @@ auto event(cudaEvent_t handle, bool wait) {
 auto child(cudaGraph_t graph) {
     return [=](Work& work) {
         if (!is_graph(graph)) return cudaErrorInvalidValue;
+        if (has_memory_nodes(*graph)) return cudaErrorNotSupported;
         cudaGraph_t own = clone_graph(graph);
         own->owned = true;
         work = own;
         return cudaSuccess;
     };
+}
+
+auto allocation(cudaMemAllocNodeParams* parameters) {
+    return [=](Work& work) -> cudaError_t {
+        if (parameters == nullptr || parameters->poolProps.allocType != cudaMemAllocationTypePinned)
+            return cudaErrorInvalidValue;
+        const auto& properties = parameters->poolProps;
+        if (properties.handleTypes != cudaMemHandleTypeNone)
+            return not_supported("memory of graphs for other processes");
+        if (properties.location.type != cudaMemLocationTypeDevice || properties.location.id != 0)
+            return cudaErrorInvalidDevice;
+        const cudaError_t status =
+            reserve_for_graph(parameters->bytesize, "cudaGraphAddMemAllocNode", &parameters->dptr);
+        if (status == cudaSuccess) work = AllocationWork{*parameters};
+        return status;
+    };
+}
+
+auto memory_free(cudaGraph_t graph, void* pointer) {
+    return [=](Work& work) { return is_graph(graph) ? make_free_work(*graph, pointer, work) : cudaErrorInvalidValue; };
 }
 
 #define WG_ADD_ARGUMENTS \
@@ -164,6 +187,14 @@ cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(WG_ADD_ARGUMENTS, cudaEvent_t ha
 }
 cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(WG_ADD_ARGUMENTS, cudaGraph_t inner) {
     return add(node, graph, dependencies, count, child(inner));
+}
+
+cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(WG_ADD_ARGUMENTS, cudaMemAllocNodeParams* parameters) {
+    const CallSite site;
+    return add(node, graph, dependencies, count, allocation(parameters));
+}
+cudaError_t CUDARTAPI cudaGraphAddMemFreeNode(WG_ADD_ARGUMENTS, void* pointer) {
+    return add(node, graph, dependencies, count, memory_free(graph, pointer));
 }
 
 cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* parameters) {
@@ -280,5 +311,15 @@ cudaError_t CUDARTAPI cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaE
 cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
     return read_node<cudaGraph_t>(node, [&](const cudaGraph_t& work) {
         return graph == nullptr ? cudaErrorInvalidValue : (*graph = work, cudaSuccess);
+    });
+}
+cudaError_t CUDARTAPI cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* parameters) {
+    return read_node<AllocationWork>(node, [&](const AllocationWork& work) {
+        return parameters == nullptr ? cudaErrorInvalidValue : (*parameters = work.parameters, cudaSuccess);
+    });
+}
+cudaError_t CUDARTAPI cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
+    return read_node<FreeWork>(node, [&](const FreeWork& work) {
+        return pointer == nullptr ? cudaErrorInvalidValue : (*static_cast<void**>(pointer) = work.pointer, cudaSuccess);
     });
 }

@@ -1,7 +1,6 @@
 // Copies and fills of the API. Compiled once for each meaning of stream 0.
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
-#include "cudart/client/refused.hpp"
 #include "cudart/state/handles.hpp"
 #include "cudart/state/pools.hpp"
 #include "cudart/state/registry.hpp"
@@ -13,18 +12,30 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// Allocations and frees are refused in a captured stream: they would happen now, not when the graph is launched.
-cudaError_t check_not_captured(std::uint32_t stream, const char* function) {
-    if (find_capture(stream) == nullptr) return cudaSuccess;
-    refuse(function, "memory allocated by graphs (the stream is being captured)");
-    return refuse_in_capture(stream);
+cudaError_t capture_allocation(CapturingStream& capture, std::size_t bytes, const char* function, void** pointer) {
+    AllocationWork work;
+    work.parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+    work.parameters.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    work.parameters.bytesize = bytes;
+    const cudaError_t status = reserve_for_graph(bytes, function, &work.parameters.dptr);
+    if (status != cudaSuccess) return status;
+    *pointer = work.parameters.dptr;
+    return capture_work(capture, work);
+}
+
+cudaError_t capture_free(CapturingStream& capture, void* pointer) {
+    Work work;
+    const cudaError_t status = make_free_work(*capture.capture->graph, pointer, work);
+    return status != cudaSuccess ? status : capture_work(capture, std::move(work));
 }
 
 cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                                const char* function) {
     return in_stream(stream, [&](std::uint32_t id) {
-        const cudaError_t status = check_not_captured(id, function);
-        return status != cudaSuccess ? status : allocate_from(pool, bytes, pointer);
+        CapturingStream* capture = find_capture(id);
+        if (capture == nullptr) return allocate_from(pool, bytes, pointer);
+        if (pointer == nullptr || !is_pool(pool)) return cudaErrorInvalidValue;
+        return capture_allocation(*capture, bytes, function, pointer);
     });
 }
 
@@ -162,7 +173,7 @@ cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
     const CallSite site;
     return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (pointer == nullptr) return cudaSuccess;
-        if (const cudaError_t status = check_not_captured(id, "cudaFreeAsync"); status != cudaSuccess) return status;
+        if (CapturingStream* capture = find_capture(id)) return capture_free(*capture, pointer);
         const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
         const cudaError_t status = Connection::get().call(Op::free_ordered, Writer().put(address).put(id));
         if (status == cudaSuccess) record_free(pointer);

@@ -1,28 +1,17 @@
 // Launching graphs, and capturing streams into them. Compiled once for each meaning of stream 0.
 #include <algorithm>
-#include <cstring>
 
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"
+#include "cudart/state/pools.hpp"
 #include "cudart/stream/capture.hpp"
 #include "cudart/stream/in_stream.hpp"
+#include "cudart/stream/transfer.hpp"
 
 using namespace warpgrade::cudart;
 
 namespace {
-
-// A fill repeats one byte, so elements with different bytes are written by a copy.
-cudaError_t run_fill(const cudaMemsetParams& what, cudaStream_t stream) {
-    const std::size_t row = what.width * what.elementSize, pitch = std::max(what.pitch, row);
-    const std::uint32_t first = what.value & 0xff, same = first * 0x01010101u;
-    if (what.elementSize == 1 || std::memcmp(&same, &what.value, what.elementSize) == 0)
-        return cudaMemset2DAsync(what.dst, pitch, static_cast<int>(first), row, what.height, stream);
-    std::vector<std::byte> rows(row * what.height);
-    for (std::size_t at = 0; at < rows.size(); at += what.elementSize)
-        std::memcpy(rows.data() + at, &what.value, what.elementSize);
-    return cudaMemcpy2DAsync(what.dst, pitch, rows.data(), row, row, what.height, cudaMemcpyHostToDevice, stream);
-}
 
 cudaError_t run(const Work& work, cudaStream_t stream) {
     if (const auto* kernel = std::get_if<KernelWork>(&work)) {
@@ -33,9 +22,13 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
         });
     }
     if (const auto* copy = std::get_if<cudaMemcpy3DParms>(&work)) return cudaMemcpy3DAsync(copy, stream);
-    if (const auto* fill = std::get_if<cudaMemsetParams>(&work)) return run_fill(*fill, stream);
+    if (const auto* fill = std::get_if<cudaMemsetParams>(&work))
+        return in_stream(stream, [&](std::uint32_t id) { return fill_elements(*fill, id); });
     if (const auto* event = std::get_if<EventWork>(&work))
         return event->wait ? cudaStreamWaitEvent(stream, event->event, 0) : cudaEventRecord(event->event, stream);
+    if (const auto* allocation = std::get_if<AllocationWork>(&work))
+        return in_stream(stream, [&](std::uint32_t) { return allocate_reserved(allocation->parameters.dptr); });
+    if (const auto* free = std::get_if<FreeWork>(&work)) return cudaFreeAsync(free->pointer, stream);
     // Host functions run without the lock.
     if (const auto* host = std::get_if<HostWork>(&work)) {
         const cudaError_t status = in_stream(stream, announce_host_function);
@@ -53,8 +46,14 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream
     const cudaError_t status = in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (!is_executable(graph)) return cudaErrorInvalidValue;
         if (find_capture(id) != nullptr) return refuse_in_capture(id);
-        for (const auto& step : graph->steps)
+        for (const auto& step : graph->steps) {
+            const auto* allocation = std::get_if<AllocationWork>(&step.work);
+            if (allocation != nullptr && is_allocated(allocation->parameters.dptr)) {
+                if ((graph->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) return cudaErrorInvalidValue;
+                list.insert(list.begin(), FreeWork{allocation->parameters.dptr});
+            }
             if (step.enabled) list.push_back(step.work);
+        }
         return cudaSuccess;
     });
     if (status != cudaSuccess) return status;

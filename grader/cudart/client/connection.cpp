@@ -138,18 +138,17 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::span<c
         if (results != nullptr) *results = reader.get_rest();
         return cudaSuccess;
     }
+    refusal_ = reader.get_string(wire::max_message_bytes);
     if ((header.flags & wire::flag_sticky) != 0 && state_ == State::open) {
         // The checks' findings explain all other errors.
-        const std::string unsupported = status == cudaErrorNotSupported ? reader.get_string() : std::string();
         if (output_waiting_) print_output();
-        if (status == cudaErrorNotSupported)
-            std::fprintf(stderr, "warpgrade: not supported: %s\n", unsupported.c_str());
+        if (status == cudaErrorNotSupported) std::fprintf(stderr, "warpgrade: not supported: %s\n", refusal_.c_str());
         fault_ = status;
         state_ = State::dead;
     } else if (status == cudaErrorNotSupported && printed_refusals_ < max_printed_refusals) {
         // A missing feature is not the program's mistake, so the message appears even if the program ignores the error.
         ++printed_refusals_;
-        std::fprintf(stderr, "warpgrade: not supported: %s\n", reader.get_string().c_str());
+        std::fprintf(stderr, "warpgrade: not supported: %s\n", refusal_.c_str());
     }
     return status;
 }

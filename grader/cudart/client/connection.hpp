@@ -83,6 +83,8 @@ class Connection {
         return address >= device_begin_ && address < device_end_;
     }
     [[nodiscard]] std::uint32_t last_request() const { return sequence_; }
+    // What the server said of the last request that failed.
+    [[nodiscard]] const std::string& refusal() const { return refusal_; }
     // Tells the device server that host code used a device address and crashes. For signal handlers: takes no lock and
     // no memory. Does nothing in the middle of a request or if the address is not the device's.
     void tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
@@ -134,6 +136,7 @@ class Connection {
     State state_ = State::unopened;
     int descriptor_ = -1;
     std::uint32_t sequence_ = 0;
+    std::string refusal_;
     Pipelining pipelining_;
     struct Posted {
         Op op = Op::hello;

@@ -1,5 +1,6 @@
 #include "cudart/client/errors.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <utility>
 
@@ -10,6 +11,9 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local std::uint32_t unchecked_launch = 0;  // the failed request, until the program checks for errors
+
+std::atomic<bool> used = false;
+thread_local unsigned driver_calls = 0;  // that have not returned
 
 // Tells the device server that the program checks for errors.
 void look() {
@@ -29,6 +33,19 @@ cudaError_t remember(cudaError_t status) {
 }
 
 void remember_launch(std::uint32_t request) { unchecked_launch = request; }
+
+DriverCall::DriverCall() : last_error_(last_error), unchecked_launch_(unchecked_launch) { ++driver_calls; }
+DriverCall::~DriverCall() {
+    --driver_calls;
+    last_error = last_error_;
+    unchecked_launch = unchecked_launch_;
+}
+
+bool runtime_was_used() { return used; }
+
+void record_use() {
+    if (driver_calls == 0) used = true;
+}
 
 cudaError_t not_supported(const char* what) {
     std::fprintf(stderr, "warpgrade: not supported on this device: %s\n", what);

@@ -17,9 +17,27 @@ void remember_launch(std::uint32_t request);
 // Prints one line to stderr and returns cudaErrorNotSupported.
 cudaError_t not_supported(const char* what);
 
+// Surrounds a function of the driver API, whose errors are its results alone: the calling thread's last error stays.
+class DriverCall {
+  public:
+    DriverCall();
+    ~DriverCall();
+    DriverCall(const DriverCall&) = delete;
+    DriverCall& operator=(const DriverCall&) = delete;
+
+  private:
+    cudaError_t last_error_;
+    std::uint32_t unchecked_launch_;
+};
+
+// True once the program itself, not the driver API on its behalf, has called the runtime, which then has a context.
+bool runtime_was_used();
+void record_use();
+
 // Runs the body of an API function.
 template <class Body>
 cudaError_t api(Body&& body) noexcept {
+    record_use();
     const std::lock_guard lock(Connection::get().mutex());
     try {
         return remember(body());

@@ -1,6 +1,7 @@
 #include "cudart/state/pools.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,9 +20,12 @@ struct Block {
 
 struct Pools {
     CUmemPoolHandle_st standard;
+    CUmemPoolHandle_st graphs;  // whose memory graphs allocate
     cudaMemPool_t current = &standard;
     std::unordered_map<cudaMemPool_t, std::unique_ptr<CUmemPoolHandle_st>> created;
     std::unordered_map<const void*, Block> blocks;
+    std::unordered_map<const void*, std::uint64_t> reserved;  // bytes
+    GraphMemory graph_memory;
 };
 
 Pools& pools() {
@@ -31,9 +35,27 @@ Pools& pools() {
 
 std::uint64_t whole_chunks(std::uint64_t bytes) { return (bytes + chunk - 1) / chunk * chunk; }
 
+void record_allocation(cudaMemPool_t pool, std::uint64_t bytes, const void* pointer) {
+    pools().blocks[pointer] = {pool, bytes};
+    pool->used += bytes;
+    pool->used_high = std::max(pool->used_high, pool->used);
+    pool->reserved = std::max(pool->reserved, whole_chunks(pool->used));
+    pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
+}
+
 }  // namespace
 
 cudaMemPool_t current_pool() { return pools().current; }
+
+GraphMemory& graph_memory() { return pools().graph_memory; }
+
+void GraphMemory::grow(std::uint64_t live) {
+    used = std::max(used, live);
+    used_high = std::max(used_high, used);
+    reserved_high = std::max(reserved_high, reserved());
+}
+
+std::uint64_t GraphMemory::reserved() const { return whole_chunks(used); }
 
 bool is_pool(cudaMemPool_t pool) { return pool == &pools().standard || pools().created.count(pool) != 0; }
 
@@ -41,25 +63,47 @@ cudaError_t allocate_from(cudaMemPool_t pool, std::size_t bytes, void** pointer)
     if (pointer == nullptr || !is_pool(pool)) return cudaErrorInvalidValue;
     const cudaError_t status = cudaMalloc(pointer, bytes);
     if (status != cudaSuccess || *pointer == nullptr) return status;
-    pools().blocks[*pointer] = {pool, bytes};
-    pool->used += bytes;
-    pool->used_high = std::max(pool->used_high, pool->used);
-    pool->reserved = std::max(pool->reserved, whole_chunks(pool->used));
-    pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
+    record_allocation(pool, bytes, *pointer);
+    return cudaSuccess;
+}
+
+cudaError_t reserve_for_graph(std::size_t bytes, const char* origin, void** pointer) {
+    std::uint64_t address = 0;
+    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    const cudaError_t status =
+        Connection::get().call_for(Op::reserve_memory, Writer().put(std::uint64_t{bytes}).put_string(origin), address);
+    if (status != cudaSuccess) return status;
+    *pointer = reinterpret_cast<void*>(address);
+    pools().reserved[*pointer] = bytes;
+    return cudaSuccess;
+}
+
+bool is_reserved(const void* pointer) { return pools().reserved.count(pointer) != 0; }
+bool is_allocated(const void* pointer) { return pools().blocks.count(pointer) != 0; }
+
+cudaError_t allocate_reserved(void* pointer) {
+    const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+    const cudaError_t status = Connection::get().call(Op::allocate_reserved, Writer().put(address));
+    if (status != cudaSuccess) return status;
+    record_allocation(&pools().graphs, pools().reserved.at(pointer), pointer);
+    graph_memory().grow(pools().graphs.used);
     return cudaSuccess;
 }
 
 void record_free(const void* pointer) {
     const auto found = pools().blocks.find(pointer);
     if (found == pools().blocks.end()) return;
-    if (is_pool(found->second.pool)) found->second.pool->used -= found->second.bytes;
+    if (found->second.pool == &pools().graphs || is_pool(found->second.pool))
+        found->second.pool->used -= found->second.bytes;
     pools().blocks.erase(found);
 }
 
 void forget_pools() {
     pools().created.clear();
     pools().blocks.clear();
-    pools().standard = {};
+    pools().reserved.clear();
+    pools().graph_memory = {};
+    pools().standard = pools().graphs = {};
     pools().current = &pools().standard;
 }
 
@@ -226,6 +270,37 @@ cudaError_t CUDARTAPI cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPoo
         if (flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
         const bool own = location->type == cudaMemLocationTypeDevice && location->id == 0;
         *flags = own ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+    return device_api([&](Connection&) {
+        if (device != 0) return cudaErrorInvalidDevice;
+        const GraphMemory& has = graph_memory();
+        const std::uint64_t values[] = {has.used, has.used_high, has.reserved(), has.reserved_high};
+        if (value == nullptr || static_cast<unsigned>(attribute) >= std::size(values)) return cudaErrorInvalidValue;
+        *static_cast<std::uint64_t*>(value) = values[attribute];
+        return cudaSuccess;
+    });
+}
+
+// Resets a high-water mark, for which the value is 0.
+cudaError_t CUDARTAPI cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+    return device_api([&](Connection&) {
+        if (device != 0) return cudaErrorInvalidDevice;
+        GraphMemory& has = graph_memory();
+        if (value == nullptr || *static_cast<const std::uint64_t*>(value) != 0) return cudaErrorInvalidValue;
+        if (attribute == cudaGraphMemAttrUsedMemHigh) return has.used_high = has.used, cudaSuccess;
+        if (attribute == cudaGraphMemAttrReservedMemHigh) return has.reserved_high = has.reserved(), cudaSuccess;
+        return cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int device) {
+    return device_api([&](Connection&) {
+        if (device != 0) return cudaErrorInvalidDevice;
+        graph_memory().used = pools().graphs.used;
         return cudaSuccess;
     });
 }

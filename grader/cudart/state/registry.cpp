@@ -1,5 +1,6 @@
 #include "cudart/state/registry.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -54,12 +55,23 @@ Module* Registry::add_module(const void* pointer) {
     return key;
 }
 
-void Registry::add_kernel(Module* module, const void* stub, const char* name) {
+Module* Registry::add_module(std::vector<std::byte> image) {
+    auto module = std::make_unique<Module>();
+    module->own_image = std::move(image);
+    module->images.emplace_back(module->own_image);
+    Module* key = module.get();
+    modules_[key] = std::move(module);
+    return key;
+}
+
+Kernel* Registry::add_kernel(Module* module, const void* stub, const char* name) {
     auto kernel = std::make_unique<Kernel>();
     kernel->module = module;
     kernel->name = name;
     handles_[kernel.get()] = kernel.get();
-    kernels_[stub] = std::move(kernel);
+    Kernel* const handle = kernel.get();
+    kernels_[stub != nullptr ? stub : handle] = std::move(kernel);
+    return handle;
 }
 
 void Registry::add_variable(Module* module, const void* shadow, const char* name, std::size_t bytes, bool constant) {
@@ -140,22 +152,38 @@ cudaError_t Registry::find_kernel(const void* handle, Kernel*& result) {
     return kernel->status;
 }
 
+cudaError_t Registry::find_kernel(Module& module, const char* name, Kernel*& result) {
+    const auto is_wanted = [&](const auto& entry) {
+        return entry.second->module == &module && entry.second->name == name;
+    };
+    const auto found = std::find_if(handles_.begin(), handles_.end(), is_wanted);
+    const bool is_new = found == handles_.end();
+    Kernel* const kernel = is_new ? add_kernel(&module, nullptr, name) : found->second;
+    const cudaError_t status = find_kernel(kernel, result);
+    if (status != cudaSuccess && is_new) handles_.erase(kernel), kernels_.erase(kernel);
+    return status;
+}
+
+cudaError_t Registry::find_variable(Module& module, const std::string& name, std::uint64_t& address,
+                                    std::uint64_t& bytes) {
+    if (const cudaError_t status = load(module); status != cudaSuccess) return status;
+    Connection& connection = Connection::get();
+    std::vector<std::byte> reply;
+    const cudaError_t status = connection.call(Op::find_symbol, Writer().put(module.id).put_string(name), &reply);
+    if (status != cudaSuccess) return status;
+    return connection.take(reply, [&](Reader& reader) {
+        address = reader.get<std::uint64_t>();
+        bytes = reader.get<std::uint64_t>();
+    });
+}
+
 cudaError_t Registry::find_variable(const void* shadow, Variable*& result) {
     const auto found = variables_.find(shadow);
     if (found == variables_.end()) return cudaErrorInvalidSymbol;
     Variable& variable = found->second;
     if (variable.address == 0) {
-        if (const cudaError_t status = load(*variable.module); status != cudaSuccess) return status;
-        Connection& connection = Connection::get();
-        std::vector<std::byte> reply;
-        const cudaError_t status =
-            connection.call(Op::find_symbol, Writer().put(variable.module->id).put_string(variable.name), &reply);
+        const cudaError_t status = find_variable(*variable.module, variable.name, variable.address, variable.bytes);
         if (status != cudaSuccess) return status;
-        const cudaError_t taken = connection.take(reply, [&](Reader& reader) {
-            variable.address = reader.get<std::uint64_t>();
-            variable.bytes = reader.get<std::uint64_t>();
-        });
-        if (taken != cudaSuccess) return taken;
     }
     result = &variable;
     return cudaSuccess;

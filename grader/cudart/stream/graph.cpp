@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "cudart/state/pools.hpp"
+
 namespace warpgrade::cudart {
 namespace {
 
@@ -148,9 +150,26 @@ cudaGraphNodeType type_of(const Work& work) {
     if (const auto* event = std::get_if<EventWork>(&work))
         return event->wait ? cudaGraphNodeTypeWaitEvent : cudaGraphNodeTypeEventRecord;
     constexpr cudaGraphNodeType types[] = {
-        cudaGraphNodeTypeEmpty, cudaGraphNodeTypeKernel,      cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,
-        cudaGraphNodeTypeHost,  cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeGraph};
+        cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeKernel,   cudaGraphNodeTypeMemcpy,
+        cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost,     cudaGraphNodeTypeEventRecord,
+        cudaGraphNodeTypeGraph,  cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
     return types[work.index()];
+}
+
+bool has_memory_nodes(const CUgraph_st& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+        return std::holds_alternative<AllocationWork>(node->work) || std::holds_alternative<FreeWork>(node->work);
+    });
+}
+
+cudaError_t make_free_work(const CUgraph_st& graph, void* pointer, Work& work) {
+    const bool is_freed = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
+        const auto* free = std::get_if<FreeWork>(&node->work);
+        return free != nullptr && free->pointer == pointer;
+    });
+    if (is_freed || !is_reserved(pointer)) return cudaErrorInvalidValue;
+    work = FreeWork{pointer};
+    return cudaSuccess;
 }
 
 cudaError_t make_kernel_work(const cudaKernelNodeParams& parameters, KernelWork& work) {

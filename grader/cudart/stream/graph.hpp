@@ -51,6 +51,10 @@ bool sort_nodes(const CUgraph_st& graph, std::vector<const CUgraphNode_st*>& ord
 
 cudaError_t instantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags);
 cudaError_t destroy_executable(cudaGraphExec_t graph);
+// A graph that allocates or frees memory can be neither cloned nor part of another one, and its nodes of memory stay.
+bool has_memory_nodes(const CUgraph_st& graph);
+// Work that frees this memory, which an allocating node has; it is an error if the graph frees it already.
+cudaError_t make_free_work(const CUgraph_st& graph, void* pointer, Work& work);
 // Null if there is none.
 CUgraphExec_st::Step* find_step(cudaGraphExec_t graph, cudaGraphNode_t node);
 

@@ -1,5 +1,6 @@
 #include "cudart/stream/transfer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cudart/client/stack.hpp"
@@ -154,6 +155,18 @@ cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, s
     request.put(static_cast<std::uint8_t>(value));
     wire::Transfer{stream, false}.put(request);
     return Connection::get().call(Op::fill, request);
+}
+
+cudaError_t fill_elements(const cudaMemsetParams& what, std::uint32_t stream) {
+    const std::size_t row = what.width * what.elementSize, pitch = std::max(what.pitch, row);
+    const std::uint32_t first = what.value & 0xFF, same = first * 0x01010101u;
+    if (what.elementSize == 1 || std::memcmp(&same, &what.value, what.elementSize) == 0)
+        return fill(what.dst, pitch, static_cast<int>(first), {row, what.height}, stream);
+    if (CapturingStream* capture = find_capture(stream)) return capture_work(*capture, what);
+    std::vector<std::byte> rows(row * what.height);
+    for (std::size_t at = 0; at < rows.size(); at += what.elementSize)
+        std::memcpy(rows.data() + at, &what.value, what.elementSize);
+    return copy(what.dst, pitch, {rows.data(), row}, {row, what.height}, cudaMemcpyHostToDevice, stream, true);
 }
 
 }  // namespace warpgrade::cudart

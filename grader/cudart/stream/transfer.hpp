@@ -20,5 +20,7 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
                  std::uint32_t stream, bool asynchronous);
 
 cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, std::uint32_t stream);
+// A fill with elements of 1, 2 or 4 bytes. Elements whose bytes differ are written by a copy.
+cudaError_t fill_elements(const cudaMemsetParams& what, std::uint32_t stream);
 
 }  // namespace warpgrade::cudart

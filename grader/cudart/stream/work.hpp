@@ -33,10 +33,20 @@ struct EventWork {
     bool wait = false;  // else record
 };
 
+// Memory of a graph.
+struct AllocationWork {
+    cudaMemAllocNodeParams parameters{};
+};
+
+struct FreeWork {
+    void* pointer = nullptr;
+};
+
 struct EmptyWork {};
 
 // cudaMemcpy3DParms is for all copies, cudaMemsetParams for all fills, cudaGraph_t for a child graph.
-using Work = std::variant<EmptyWork, KernelWork, cudaMemcpy3DParms, cudaMemsetParams, HostWork, EventWork, cudaGraph_t>;
+using Work = std::variant<EmptyWork, KernelWork, cudaMemcpy3DParms, cudaMemsetParams, HostWork, EventWork, cudaGraph_t,
+                          AllocationWork, FreeWork>;
 
 cudaError_t send_launch(const KernelWork& work, std::uint32_t stream);
 // Call it before a host function of the stream runs.

@@ -1,4 +1,4 @@
-// Functions that CUDA's device runtime provides to kernels: printf, assert, malloc, free.
+// Functions that CUDA's device runtime provides to kernels: printf, assert, malloc, free, launches.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,16 @@
 
 namespace warpgrade::vgpu {
 
-enum class Builtin : std::uint8_t { Printf, AssertFail, Malloc, Free };
+enum class Builtin : std::uint8_t {
+    Printf,
+    AssertFail,
+    Malloc,
+    Free,
+    ParameterBuffer,
+    LaunchDevice,
+    LastError,
+    PeekError
+};
 
 std::optional<Builtin> find_builtin(std::string_view name);
 

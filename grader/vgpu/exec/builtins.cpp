@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "device/address_space.hpp"
 #include "device/analysis.hpp"
+#include "vgpu/code/decoder.hpp"
 #include "vgpu/state/lanes.hpp"
 #include "vgpu/state/launch.hpp"
 #include "vgpu/text/words.hpp"
@@ -13,6 +15,9 @@
 namespace warpgrade::vgpu {
 
 namespace error = device::error;
+
+// As many launches may be pending as no program that runs on a real device has.
+constexpr std::size_t max_children = 65536;
 
 std::byte read_byte(const Warp& w, const Insn& in, unsigned lane, std::uint64_t address) {
     namespace windows = device::address_space;
@@ -88,18 +93,87 @@ void builtin_malloc(Warp& w, const Insn&, const CallSite& site, std::uint32_t ma
     });
 }
 
+void free_object(const Warp& w, std::uint64_t address) {
+    w.executor->launch->limits.heap->free(address, [&](const Allocation& a) {
+        for (MemorySite& s : w.executor->memory)
+            if (s.allocation == &a) s.allocation = nullptr;
+    });
+}
+
 void builtin_free(Warp& w, const Insn& in, const CallSite& site, std::uint32_t mask) {
     for_active(mask, [&](unsigned lane) {
         const auto address = argument<std::uint64_t>(w, site, 0, lane);
         if (address == 0) return;
         try {
-            w.executor->launch->limits.heap->free(address, [&](const Allocation& a) {
-                for (MemorySite& s : w.executor->memory)
-                    if (s.allocation == &a) s.allocation = nullptr;
-            });
+            free_object(w, address);
         } catch (const device::DeviceError& e) {
             raise_at(w, &in, e.code, lane, e.what());
         }
+    });
+}
+
+// The kernel of a function's address (LoadedModule gives them).
+const ptx::Function* kernel_at(const ptx::Module& module, std::uint64_t address) {
+    const std::uint64_t number = (address - device::address_space::code_base) / 16 - 1;
+    if (address % 16 != 0 || number >= module.functions.size() || !module.functions[number].is_entry) return nullptr;
+    return &module.functions[number];
+}
+
+void builtin_parameter_buffer(Warp& w, const Insn& in, const CallSite& site, std::uint32_t mask) {
+    Launch& launch = *w.executor->launch;
+    for_active(mask, [&](unsigned lane) {
+        struct Size {
+            std::uint32_t x, y, z;
+        };
+        const auto size = [&](std::size_t index) {
+            const auto words = argument<Size>(w, site, index, lane);
+            return device::Dim3{words.x, words.y, words.z};
+        };
+        const auto address = argument<std::uint64_t>(w, site, 0, lane);
+        ChildLaunch child;
+        child.kernel = kernel_at(launch.module, address);
+        if (child.kernel == nullptr)
+            raise_at(w, &in, error::invalid_device_function, lane,
+                     fmt::format("launches {:#x}, which is no kernel", address));
+        std::uint32_t bytes = 0;
+        parameter_offsets(child.kernel->parameters, &bytes);
+        child.config.grid = size(1), child.config.block = size(2);
+        child.config.dynamic_shared_bytes = argument<std::uint32_t>(w, site, 3, lane);
+        child.config.stream = launch.config.stream;
+        child.params.resize(bytes);
+        const bool has_room = launch.children.size() + launch.unlaunched.size() < max_children;
+        const std::uint64_t buffer = has_room ? launch.limits.heap->allocate(std::max(bytes, 1u)) : 0;
+        if (buffer == 0)
+            launch.device_error = has_room ? error::memory_allocation : error::launch_pending_count_exceeded;
+        else
+            launch.unlaunched[buffer] = std::move(child);
+        set_result(w, site, lane, buffer);
+    });
+}
+
+void builtin_launch_device(Warp& w, const Insn&, const CallSite& site, std::uint32_t mask) {
+    Launch& launch = *w.executor->launch;
+    for_active(mask, [&](unsigned lane) {
+        const auto buffer = argument<std::uint64_t>(w, site, 0, lane);
+        const Allocation* arguments = w.executor->global->find(buffer);
+        auto child = launch.unlaunched.extract(buffer);
+        // The kernel may have freed the buffer. (Addresses of the heap are not used again.)
+        if (child.empty() || arguments == nullptr) {
+            launch.device_error = error::invalid_value;
+            return set_result(w, site, lane, launch.device_error);
+        }
+        std::copy_n(arguments->at(buffer), child.mapped().params.size(), child.mapped().params.begin());
+        free_object(w, buffer);
+        launch.children.push_back(std::move(child.mapped()));
+        set_result(w, site, lane, 0u);
+    });
+}
+
+void builtin_error(Warp& w, const CallSite& site, std::uint32_t mask, bool resets) {
+    std::uint32_t& last = w.executor->launch->device_error;
+    for_active(mask, [&](unsigned lane) {
+        set_result(w, site, lane, last);
+        if (resets) last = 0;
     });
 }
 
@@ -115,6 +189,13 @@ void call_builtin(Warp& w, const Insn& in, const CallSite& site, std::uint32_t m
             return builtin_malloc(w, in, site, mask);
         case Builtin::Free:
             return builtin_free(w, in, site, mask);
+        case Builtin::ParameterBuffer:
+            return builtin_parameter_buffer(w, in, site, mask);
+        case Builtin::LaunchDevice:
+            return builtin_launch_device(w, in, site, mask);
+        case Builtin::LastError:
+        case Builtin::PeekError:
+            return builtin_error(w, site, mask, *site.builtin == Builtin::LastError);
     }
 }
 

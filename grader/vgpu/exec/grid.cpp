@@ -295,6 +295,7 @@ LaunchResult Grid::run() {
         std::ranges::move(find_unset_constants(launch_, executors_), std::back_inserter(result_.diagnostics));
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
+    if (!result_.fault) result_.children = std::move(launch_.children);
     return std::move(result_);
 }
 

@@ -28,6 +28,7 @@ struct LaunchResult {
     Spread spread;                             // the same
     std::uint64_t most_block_instructions = 0;
     device::PrintedText printed;  // what device printf wrote
+    std::vector<ChildLaunch> children;
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed

@@ -32,19 +32,42 @@ device::MemoryPlace place_of_live(const Allocation& a) {
 }
 }  // namespace
 
-Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align,
-                                   bool fill) {
+void GlobalMemory::check_limit(std::uint64_t bytes) const {
     if (bytes > limit_bytes_ || used_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(
             error::memory_allocation,
             fmt::format("out of device memory: {} bytes requested, {} of {} in use", bytes, used_bytes_, limit_bytes_));
+}
+
+Allocation& GlobalMemory::place(std::uint64_t base, std::uint64_t bytes, const device::AllocationOrigin& origin,
+                                bool fill) {
+    Allocation& result = insert(base, bytes, HostPages(bytes), origin, fill);
+    if (note_undefined_) result.defined = std::make_unique<DefinedBytes>(bytes);
+    used_bytes_ += bytes;
+    return result;
+}
+
+Allocation& GlobalMemory::allocate_at(std::uint64_t base, std::uint64_t bytes, const device::AllocationOrigin& origin) {
+    check_limit(bytes);
+    const std::uint64_t begin = device::address_space::global_base, given = next_;
+    const auto after = live_.upper_bound(base);
+    const bool free_before = after == live_.begin() || std::prev(after)->second->end() <= base;
+    if (base < begin || base - begin > given || bytes > given - (base - begin) || !free_before ||
+        (after != live_.end() && after->first < base + bytes))
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: the memory at {:#x} is still allocated", origin.call, base));
+    freed_.erase(base);
+    return place(base, bytes, origin, true);
+}
+
+Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align,
+                                   bool fill) {
+    check_limit(bytes);
     const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
     if (base + bytes + gap > device::address_space::global_end)
         throw DeviceError(error::memory_allocation, "the device's address space is used up");
-    Allocation& result = insert(base, bytes, HostPages(bytes), origin, fill);
-    if (note_undefined_) result.defined = std::make_unique<DefinedBytes>(bytes);
+    Allocation& result = place(base, bytes, origin, fill);
     next_ = base + bytes - device::address_space::global_base;
-    used_bytes_ += bytes;
     return result;
 }
 

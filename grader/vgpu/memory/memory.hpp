@@ -94,6 +94,8 @@ class GlobalMemory {
     Allocation& allocate_zeroed(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align) {
         return allocate(bytes, origin, align, false);
     }
+    // The same at an address that allocate() has given out before, and that is free now.
+    Allocation& allocate_at(std::uint64_t base, std::uint64_t bytes, const device::AllocationOrigin& origin);
     // Memory that the host process maps too, at a new address or at `at`.
     Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, const device::AllocationOrigin& origin);
     // An object from malloc in a kernel: a new address for bytes inside the heap.
@@ -138,6 +140,8 @@ class GlobalMemory {
     std::map<std::uint64_t, device::FoundMemory> freed_;  // by base
     [[nodiscard]] const device::FoundMemory* find_freed(std::uint64_t address) const;
     Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align, bool fill);
+    void check_limit(std::uint64_t bytes) const;
+    Allocation& place(std::uint64_t base, std::uint64_t bytes, const device::AllocationOrigin& origin, bool fill);
     Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, const device::AllocationOrigin& origin,
                        bool fill);
 

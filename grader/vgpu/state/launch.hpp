@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "device/analysis.hpp"
 #include "device/checks.hpp"
@@ -50,6 +52,13 @@ struct LaunchLimits {
     }
 };
 
+// A kernel that a kernel launches. It runs after the grid that launches it, which never waits for it.
+struct ChildLaunch {
+    const ptx::Function* kernel = nullptr;
+    device::LaunchConfig config;
+    std::vector<std::byte> params;
+};
+
 class Launch {
   public:
     Launch(const Code& its_code, const ptx::Module& its_module, const device::LaunchConfig& its_config,
@@ -85,6 +94,12 @@ class Launch {
     std::atomic<std::uint64_t> instructions{0};
     std::atomic<bool> attempt_failed{false};  // a host thread has given up the attempt to run in parallel
     device::Progress& progress;
+
+    // By the address of the arguments: those that still get their arguments. Kernels that launch run on one host
+    // thread.
+    std::map<std::uint64_t, ChildLaunch> unlaunched;
+    std::vector<ChildLaunch> children;
+    std::uint32_t device_error = 0;  // what cudaGetLastError returns in the kernel
 };
 
 }  // namespace warpgrade::vgpu

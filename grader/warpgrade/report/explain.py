@@ -19,7 +19,9 @@ _MAX_SUGGESTIONS = 6
 _MAX_LABS_NAMED = 12
 _SECTION = re.compile(r"^### (?P<name>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| (?P<words>.+?) \| (?P<meaning>.+) \|$", re.MULTILINE)
+_APIS = ("CUDA runtime", "CUDA driver API")
 _FUNCTION = re.compile(r"`(cuda\w+)`")
+_DRIVER_FUNCTION = re.compile(r"`(cu[A-Z]\w*)`")
 _CASE = re.compile(r'(?P<comment>(?:^//[^\n]*\n)*)^TEST_CASE\(\s*"(?P<name>(?:\\.|[^"\\])*)"', re.MULTILINE)
 
 
@@ -131,10 +133,14 @@ def _counters() -> Iterator[Topic]:
 
 
 def _functions() -> Iterator[Topic]:
-    """Yield the functions of the CUDA runtime: with contract and mistakes, or whether they work here."""
-    supported = read_page("supported.md").partition("\n## CUDA runtime\n")[2].partition("\n## ")[0]
+    """Yield the functions of CUDA: with contract and mistakes, or whether they work here."""
+    tables = read_page("supported.md")
+    supported, driver = (tables.partition(f"\n## {name}\n")[2].partition("\n## ")[0] for name in _APIS)
     works, _, refused = supported.partition("\nThese return")
     about = dict.fromkeys(_FUNCTION.findall(works), "It works here as NVIDIA's documentation of the runtime says.")
+    about |= dict.fromkeys(
+        _DRIVER_FUNCTION.findall(driver), "It works in programs of `warpgrade run`. Labs do not provide the driver API."
+    )
     for row in _ROW.finditer(refused):
         why = "It is not supported here: it returns `cudaErrorNotSupported`, for Warpgrade has no"
         about |= dict.fromkeys(_FUNCTION.findall(row["meaning"]), f"{why} {row['words']}.")

@@ -31,12 +31,14 @@ _ELF = b"\x7fELF"
 # nvcc's ways to ask for separate compilation.
 _SEPARATE = {"-rdc=true", "--rdc=true", "-rdc", "--relocatable-device-code=true", "--relocatable-device-code", "-dc"}
 _SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx", ".o", ".a"}
+_ENTRY_POINTS = "cuGetProcAddress_v2"
 _MISSING = re.compile(r"undefined reference to [`'‘](?P<symbol>.+?)['’]")
 _HINTS = (
     (re.compile(r"^cublas"), "cuBLAS is not available: the virtual GPU runs kernels that nvcc compiles from source"),
     (re.compile(r"^(cufft|curand|cusolver|cusparse|cudnn|nppi?)"),
      "NVIDIA's closed-source libraries are not available: the virtual GPU runs kernels that nvcc compiles from source"),
-    (re.compile(r"^cu[A-Z]"), "the driver API (cu…) is not available; use the runtime API (cuda…)"),
+    (re.compile(r"^cu[A-Z]"), "Warpgrade's driver API does not have this function: see docs/supported.md"),
+    (re.compile(r"^(omp_|GOMP_)"), "the program uses OpenMP: add -X -Xcompiler -X -fopenmp"),
     (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
 )  # fmt: skip
 
@@ -216,13 +218,12 @@ def _check_runtime(path: Path, sandbox: Sandbox) -> None:
 def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: Options, scratch: Path) -> Path:
     compilers = toolchain.find(layout)
     program = scratch / files[0].stem
-    runtime = layout.library("warpgrade_cudart")
-    # With -cudart none, nvcc leaves out the device link step, which files compiled separately need. They get the same
-    # archive under the name that nvcc itself links.
-    if _SEPARATE.intersection(options.nvcc):
-        link = ["-cudart", "static", f"-L{runtime.parent / 'nvcc'}"]
-    else:
-        link = ["-cudart", "none", str(runtime)]
+    runtime, driver = layout.library("warpgrade_cudart"), layout.library("warpgrade_cuda")
+    # Our archives under the names that nvcc and -lcuda look for. Whoever asks for the driver API by
+    # cudaGetDriverEntryPoint has it without -lcuda.
+    link = [f"-L{runtime.parent / 'nvcc'}", "-Xlinker", f"--undefined={_ENTRY_POINTS}", str(driver)]
+    # With -cudart none, nvcc leaves out the device link step, which files compiled separately need.
+    link += ["-cudart", "static"] if _SEPARATE.intersection(options.nvcc) else ["-cudart", "none", str(runtime)]
     command = [
         str(compilers.nvcc), "-lineinfo", *host_line_flags(options.nvcc),
         "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",

@@ -92,13 +92,6 @@ void check_fork() {
     EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(first, &graph));
     EXPECT(graph == nullptr);
     cudaGetLastError();
-    // Nor is memory had in a captured stream: it would be freed before the graph runs.
-    OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
-    void* scratch = nullptr;
-    EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaMallocAsync(&scratch, 4, first));
-    EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(first, &graph));
-    EXPECT(scratch == nullptr);
-    cudaGetLastError();
     EXPECT(download(b, 1)[0] == 42);
 }
 
@@ -214,7 +207,157 @@ void check_update() {
     cudaGetLastError();
 }
 
+// What a captured stream allocates and frees is there while the graph runs.
+void check_captured_memory() {
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    int *scratch = nullptr, *out = upload(std::vector<int>(32, 0)), by = 5;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cudaMallocAsync(&scratch, 32 * sizeof(int), stream));
+    OK(cudaMemsetAsync(scratch, 0, 32 * sizeof(int), stream));
+    add<<<1, 32, 0, stream>>>(scratch, by);
+    OK(cudaMemcpyAsync(out, scratch, 32 * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+    OK(cudaFreeAsync(scratch, stream));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaFreeAsync(scratch, stream));
+    cudaGetLastError();
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 3; ++i) {
+        OK(cudaMemsetAsync(out, 0, 32 * sizeof(int), stream));
+        OK(cudaGraphLaunch(executable, stream));
+        OK(cudaStreamSynchronize(stream));
+        EXPECT(download(out, 32) == std::vector<int>(32, 5));
+    }
+    OK(cudaGraphExecDestroy(executable));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(stream));
+    OK(cudaFree(out));
+}
+
+cudaMemAllocNodeParams memory_of(std::size_t bytes) {
+    cudaMemAllocNodeParams parameters{};
+    parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+    parameters.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    parameters.bytesize = bytes;
+    return parameters;
+}
+
+void check_memory_nodes() {
+    cudaGraph_t graph, other;
+    cudaGraphNode_t memory, fill, gone, same;
+    cudaGraphExec_t executable;
+    cudaGraphNodeType type;
+    OK(cudaGraphCreate(&graph, 0));
+    cudaMemAllocNodeParams wanted = memory_of(1024), is{};
+    OK(cudaGraphAddMemAllocNode(&memory, graph, nullptr, 0, &wanted));
+    EXPECT(wanted.dptr != nullptr);
+    OK(cudaGraphMemAllocNodeGetParams(memory, &is));
+    EXPECT(is.dptr == wanted.dptr && is.bytesize == 1024);
+    OK(cudaGraphNodeGetType(memory, &type));
+    EXPECT(type == cudaGraphNodeTypeMemAlloc);
+    cudaMemsetParams sevens{};
+    sevens.dst = wanted.dptr, sevens.value = 7, sevens.elementSize = 4, sevens.width = 256, sevens.height = 1;
+    OK(cudaGraphAddMemsetNode(&fill, graph, &memory, 1, &sevens));
+    EXPECT_ERROR(cudaErrorNotSupported, cudaGraphClone(&other, graph));
+    EXPECT_ERROR(cudaErrorNotSupported, cudaGraphDestroyNode(memory));
+
+    // Without a node that frees it, the memory stays until the program does.
+    std::uint64_t used = 1, high = 0, none = 0;
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+    EXPECT(used == 0);
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    OK(cudaGraphLaunch(executable, nullptr));
+    EXPECT(download(static_cast<int*>(wanted.dptr), 256)[255] == 7);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(executable, nullptr));
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+    EXPECT(used >= 1024);
+    OK(cudaFree(wanted.dptr));
+    OK(cudaGraphLaunch(executable, nullptr));
+    OK(cudaFreeAsync(wanted.dptr, nullptr));
+    OK(cudaDeviceSynchronize());
+    OK(cudaGraphExecDestroy(executable));
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+    EXPECT(used >= 1024);  // the device keeps it for graphs
+    OK(cudaDeviceGraphMemTrim(0));
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &high));
+    EXPECT(used == 0 && high >= 1024);
+    OK(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &none));
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &high));
+    EXPECT(high == 0);
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &used));
+    EXPECT(used == 0);
+
+    // Or until the next launch.
+    OK(cudaGraphInstantiate(&executable, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+    for (int i = 0; i < 3; ++i) OK(cudaGraphLaunch(executable, nullptr));
+    EXPECT(download(static_cast<int*>(wanted.dptr), 256)[0] == 7);
+    OK(cudaFree(wanted.dptr));
+    OK(cudaGraphExecDestroy(executable));
+
+    // Another graph may free it.
+    int* foreign = upload(std::vector<int>(1, 0));
+    void* pointer = nullptr;
+    OK(cudaGraphCreate(&other, 0));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&same, other, nullptr, 0, foreign));
+    OK(cudaGraphAddMemFreeNode(&gone, other, nullptr, 0, wanted.dptr));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&same, other, nullptr, 0, wanted.dptr));
+    OK(cudaGraphMemFreeNodeGetParams(gone, &pointer));
+    EXPECT(pointer == wanted.dptr);
+    cudaGraphExec_t frees;
+    OK(cudaGraphInstantiate(&frees, other, 0));
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 2; ++i) {
+        OK(cudaGraphLaunch(executable, nullptr));
+        OK(cudaGraphLaunch(frees, nullptr));
+    }
+    OK(cudaDeviceSynchronize());
+    OK(cudaFree(foreign));
+    cudaGetLastError();
+}
+
+// A mistake: the graph reads memory that it has freed, and in its second launch memory that nothing has written.
+void use_graph_memory(bool after_free) {
+    cudaGraph_t graph;
+    cudaGraphNode_t memory, gone, late;
+    cudaGraphExec_t executable;
+    int* out = upload(std::vector<int>(1, 0));
+    OK(cudaGraphCreate(&graph, 0));
+    cudaMemAllocNodeParams wanted = memory_of(32 * sizeof(int));
+    OK(cudaGraphAddMemAllocNode(&memory, graph, nullptr, 0, &wanted));
+    int by = 1;
+    void* arguments[] = {&wanted.dptr, &by};
+    cudaKernelNodeParams parameters{};
+    parameters.func = reinterpret_cast<void*>(add);
+    parameters.gridDim = 1, parameters.blockDim = 32;
+    parameters.kernelParams = arguments;
+    if (after_free) {
+        OK(cudaGraphAddMemFreeNode(&gone, graph, &memory, 1, wanted.dptr));
+        OK(cudaGraphAddKernelNode(&late, graph, &gone, 1, &parameters));
+    } else {
+        OK(cudaGraphAddKernelNode(&late, graph, &memory, 1, &parameters));
+        OK(cudaGraphAddMemFreeNode(&gone, graph, &late, 1, wanted.dptr));
+    }
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    OK(cudaGraphLaunch(executable, nullptr));
+    if (!after_free) OK(cudaGraphLaunch(executable, nullptr));
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+
+void graph_memory_used_late() { use_graph_memory(true); }
+void graph_memory_not_written() { use_graph_memory(false); }
+
 int main(int argc, char** argv) {
-    return run_check(argc, argv, {{"capture", check_capture}, {"fork", check_fork}, {"nodes", check_nodes},
-                                  {"update", check_update}});
+    return run_check(argc, argv,
+                     {{"capture", check_capture},
+                      {"fork", check_fork},
+                      {"nodes", check_nodes},
+                      {"update", check_update},
+                      {"captured memory", check_captured_memory},
+                      {"memory nodes", check_memory_nodes},
+                      {"memory used late", graph_memory_used_late},
+                      {"memory not written", graph_memory_not_written}});
 }

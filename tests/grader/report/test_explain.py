@@ -75,6 +75,7 @@ def test_every_function_of_the_runtime_has_its_page() -> None:
     assert "memcheck/copy-direction" in copy.page
     assert explain.find("cudaFreeHost", PUBLIC) == explain.find("cudaMallocHost", PUBLIC)
     assert "works here" in explain.find("cudaGraphLaunch", PUBLIC)[0].page
+    assert "Labs do not provide" in explain.find("cuLaunchKernel", PUBLIC)[0].page
     assert "no sharing with other processes (IPC)" in explain.find("cudaIpcOpenMemHandle", PUBLIC)[0].page
     with pytest.raises(BadInput, match="nothing is known about") as caught:
         explain.find("cudaMemCopy", PUBLIC)

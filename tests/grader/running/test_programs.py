@@ -40,6 +40,18 @@ def test_tensor_cores_and_texture_units_give_an_h100s_bits(name: str) -> None:
     assert folded(done.stdout) == (PROGRAMS / f"{name}.h100.txt").read_text().splitlines()
 
 
+def test_threads_of_openmp_launch_kernels() -> None:
+    done = run("openmp", "-X", "-Xcompiler", "-X", "-fopenmp")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "4 threads, 0 wrong\n", "")
+
+
+def test_a_program_of_openmp_without_its_option_is_told_which() -> None:
+    done = run("openmp")
+    assert done.returncode == 2
+    assert "omp_get_thread_num is not defined" in done.stderr
+    assert "-X -Xcompiler -X -fopenmp" in " ".join(done.stderr.split())
+
+
 def folded(printed: str) -> list[str]:
     """Return what each kind of line says, as a digest; what an H100 has printed is kept so."""
     kinds: dict[str, list[str]] = {}

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from samples import LEAK, RACE
 
 from warpgrade.cli.main import main
+from warpgrade.compiling import toolchain
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import find_layout
 from warpgrade.running import run
@@ -206,12 +207,41 @@ def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) ->
     assert refused.value.hint == ""
 
 
+_LOADS = r"""
+#include <cuda.h>
+int main(int, char** words) {
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr x;
+    int failed = cuInit(0) || cuCtxCreate(&context, nullptr, 0, 0) || cuModuleLoad(&module, words[1]) ||
+                 cuModuleGetFunction(&function, module, "write") || cuMemAlloc(&x, 40);
+    void* arguments[] = {&x};
+    failed = failed || cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
+    return failed ? 1 : 10 + (cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+"""
+
+
+@pytest.mark.parametrize("how", [["-ptx", "-arch=compute_90"], ["-fatbin", "-gencode=arch=compute_90,code=compute_90"]])
+def test_findings_in_a_module_that_the_program_loads_name_its_line(tmp_path: Path, how: list[str]) -> None:
+    (tmp_path / "kernel.cu").write_text('extern "C" __global__ void write(int* x) {\n    x[threadIdx.x] = 1;\n}\n')
+    (tmp_path / "loads.cpp").write_text(_LOADS)
+    nvcc = str(toolchain.find(LAYOUT).nvcc)
+    subprocess.run([nvcc, "-lineinfo", *how, "kernel.cu", "-o", "kernel"], cwd=tmp_path, check=True)
+    done = warpgrade("loads.cpp", "-X", "-lcuda", "--", "kernel", cwd=tmp_path)
+    assert done.returncode == 11, done.stderr
+    words = " ".join(done.stderr.split())
+    assert "--> kernel.cu:2, kernel write" in words
+    assert "past the end of an allocation of 40 bytes (made at loads.cpp:9)" in words
+
+
 def test_what_does_not_link_is_named(tmp_path: Path) -> None:
     source = tmp_path / "driver.cu"
-    source.write_text("#include <cuda.h>\nint main() { return cuInit(0); }\n")
-    with pytest.raises(BadInput, match="does not link: cuInit is not defined") as refused:
+    source.write_text("#include <cuda.h>\nint main() { return cuArrayDestroy(nullptr); }\n")
+    with pytest.raises(BadInput, match="does not link: cuArrayDestroy is not defined") as refused:
         run.run(LAYOUT, [source], [], run.Options())
-    assert "runtime API" in refused.value.hint
+    assert "driver API does not have this function" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -358,11 +388,55 @@ def test_files_compiled_separately_are_linked_and_share_managed_memory() -> None
     assert (done.returncode, done.stdout) == (0, "from main\nfrom other\nok\n"), done.stderr
 
 
-def test_a_kernel_that_launches_kernels_is_refused_by_name_and_the_others_run() -> None:
-    done = warpgrade(PROGRAM.with_name("nested.cu"), "-q", "-X", "-rdc=true")
-    assert done.stdout == "child: 1\nparent: cudaErrorNotSupported\n", done.stderr
-    assert "kernel 'parent'" in done.stderr
-    assert "dynamic parallelism" in done.stderr
+@pytest.fixture(scope="module")
+def nested_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = PROGRAM.with_name("nested.cu")
+    return run._compile(LAYOUT, [program], 90, run.Options(nvcc=("-rdc=true",)), tmp_path_factory.mktemp("nested"))
+
+
+@pytest.fixture
+def nested(nested_program: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(run, "_program", lambda *_: nested_program)
+    return lambda *words: run.run(LAYOUT, [PROGRAM.with_name("nested.cu")], list(words), run.Options())
+
+
+def test_kernels_launch_kernels_which_are_counted(nested: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    profile = nested()
+    assert capfd.readouterr().out == "launched: cudaSuccess\ndone: cudaSuccess\nerror 0, 0 wrong\n"
+    assert profile.diagnostics == []
+    kernels = {kernel.name: kernel for kernel in profile.kernels}
+    assert {name: kernel.launches for name, kernel in kernels.items()} == {
+        "parent": 1, "scale": 4, "middle": 1, "reverse": 1,
+    }  # fmt: skip
+    # Each of four launches loads 50 doubles: one warp all of 32, the other 18.
+    assert kernels["scale"].counters["global_load_requests"] == 8
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said", "rule", "message"),
+    [
+        ("too many", "done: cudaSuccess", "launch/configuration", "2000 threads"),
+        ("endless", "done: cudaSuccess\n25 deep", "launch/configuration", "more than 24 deep"),
+        ("beyond", "done: cudaErrorIllegalAddress", "memcheck/out-of-bounds", "past the end"),
+    ],
+)
+def test_mistakes_in_launches_of_kernels_are_found(
+    nested: Any, capfd: pytest.CaptureFixture[str], mistake: str, said: str, rule: str, message: str
+) -> None:
+    found = nested(mistake).diagnostics
+    assert capfd.readouterr().out == f"launched: cudaSuccess\n{said}\n"
+    assert [each.rule for each in found if each.severity == "error"] == [rule]
+    assert any(message in each.message for each in found), found
+
+
+def test_what_kernels_cannot_ask_of_the_runtime_is_refused_by_name(
+    nested: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    nested("stream")
+    out, said = capfd.readouterr()
+    assert out.startswith("launched: cudaErrorNotSupported\n")
+    assert "kernel 'makes_stream'" in said
+    assert "__cudaCDP2StreamCreateWithFlags" in said
 
 
 def test_a_graph_fills_as_the_runtime_does(tmp_path: Path) -> None:
