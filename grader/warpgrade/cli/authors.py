@@ -93,9 +93,12 @@ def prove_command(
 @click.option("--time-on", default="gpu", metavar="gpu[:N]", help="The GPU to time on.", show_default=True)
 @click.option("--times", default=5, type=click.IntRange(1, 1000), help="Runs of each solution.", show_default=True)
 @click.option("--all", "all_right", is_flag=True, help="Other right solutions too.")
+@click.option("--only", default="", metavar="NAME", help="Of the others only those whose names contain NAME.")
 @click.option("--write", is_flag=True, help="Write the levels into lab.toml.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
-def calibrate_command(lab_name: str, time_on: str, times: int, all_right: bool, write: bool, quiet: bool) -> int:
+def calibrate_command(
+    lab_name: str, time_on: str, times: int, all_right: bool, only: str, write: bool, quiet: bool
+) -> int:
     """Find the levels of a lab's speed tests on a real GPU.
 
     The reference, the starter and the wrong solutions that lose speed are graded several times, with other inputs each
@@ -104,7 +107,7 @@ def calibrate_command(lab_name: str, time_on: str, times: int, all_right: bool, 
     layout = paths.find_layout()
     lab = agreement.find_own(layout, lab_name)
     with Progress(console(stderr=True), quiet=quiet) as progress:
-        reached = calibrate.measure(layout, lab, time_on, times, all_right=all_right, say=progress.say)
+        reached = calibrate.measure(layout, lab, time_on, times, all_right=all_right, only=only, say=progress.say)
     levels: dict[str, calibrate.Levels] = {}
     for item in lab.file.speed:
         say(item.name)

@@ -42,8 +42,11 @@ def package_command(out: Path, levels: tuple[str, ...]) -> int:
     "--changed", metavar="[REV]", is_flag=False, flag_value="HEAD",
     help="Only what the changes since a revision of git can break; without one, those not committed yet.",
 )  # fmt: skip
-def test_command(quick: bool, nightly: bool, changed: str | None) -> int:
+@click.option("--gpu", is_flag=True, help="Only what needs an NVIDIA GPU.")
+def test_command(quick: bool, nightly: bool, changed: str | None, gpu: bool) -> int:
     """Run the project's own tests."""
+    if gpu:
+        return testing.run_gpu(paths.find_layout())
     if changed is not None:
         return testing.run_changed(paths.find_layout(), changed)
     return testing.run(paths.find_layout(), quick=quick, nightly=nightly)

@@ -53,16 +53,28 @@ class Levels:
 
 
 def measure(
-    layout: Layout, lab: Lab, timing_device: str, times: int, *, all_right: bool = False, say: Say = lambda text: None
+    layout: Layout,
+    lab: Lab,
+    timing_device: str,
+    times: int,
+    *,
+    all_right: bool = False,
+    only: str = "",
+    say: Say = lambda text: None,
 ) -> list[Reached]:
     """Grade reference, starter, wrong solutions that lose a speed test and, if asked, right ones, `times` times each.
 
-    Each run has inputs of its own. Raises GraderError if one is not graded.
+    Each run has inputs of its own. `only`: beside reference and starter those whose names contain it. Raises
+    GraderError if one is not graded.
     """
     timing.find(layout, timing_device)
     judges.require(layout, lab, toolchain.find(layout), say)
     reached: list[Reached] = []
-    solutions = list(_solutions(lab, all_right=all_right))
+    solutions = [
+        solution
+        for solution in _solutions(lab, all_right=all_right)
+        if solution[0] in ("reference", "starter") or only in solution[0]
+    ]
     for number, (name, is_right, files) in enumerate(solutions, start=1):
         say(f"solution {number} of {len(solutions)}: {name}")
         reached += measure_one(layout, lab, name, files, timing_device, times, is_right=is_right)

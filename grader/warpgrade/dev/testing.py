@@ -16,7 +16,8 @@ import click
 
 from warpgrade.dev import changed, cxx
 from warpgrade.lab import labs, starter
-from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, WarpgradeError
+from warpgrade.machine.device import machine_gpus
+from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput, WarpgradeError
 from warpgrade.machine.paths import Layout
 
 
@@ -78,6 +79,13 @@ def run(layout: Layout, *, quick: bool = False, nightly: bool = False) -> int:
         Step("clang-tidy", None, slow=True),
     ]
     return _run(layout, [step for step in steps if not (quick and step.slow)])
+
+
+def run_gpu(layout: Layout) -> int:
+    """Run the tests that skip where there is no GPU. Raises BadInput if there is none."""
+    if not machine_gpus():
+        raise BadInput("there is no NVIDIA GPU in this machine", hint="all other tests need none: leave --gpu out")
+    return _run(layout, [Step("ctest", partial(_ctest, only=["-R", "^gpu$"])), Step("pytest", _pytest_gpu)])
 
 
 def _run(layout: Layout, steps: Sequence[Step]) -> int:
@@ -193,3 +201,8 @@ def _pytest_nightly(layout: Layout) -> bool:
 
 def _pytest_quick(layout: Layout, only: Sequence[str] = ()) -> bool:
     return _call(layout, [*_python_tool("pytest"), "-m", "not labs and not nightly", *only])
+
+
+def _pytest_gpu(layout: Layout) -> bool:
+    """One after the other: there is one GPU, and each test takes times."""
+    return _call(layout, [*_python_tool("pytest"), "-m", "gpu", "-rA"])

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from warpgrade.cli import dev
 from warpgrade.dev import cxx, testing
 from warpgrade.dev.testing import Found, Step
-from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE
+from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput
 from warpgrade.machine.paths import Layout, find_layout
 
 
@@ -97,6 +97,20 @@ def test_only_the_night_runs_all_tests(
     after = command[3:]
     assert (after[after.index("-m") + 1] if "-m" in after else None) == chosen
     assert seeds == (["random"] if chosen is None else [])
+
+
+def test_what_needs_a_gpu_is_run_where_there_is_one(in_project: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(testing, "_call", lambda layout, command, variables=None: asked.append(command) is None)
+    monkeypatch.setattr(testing, "machine_gpus", lambda: ["NVIDIA H100"])
+    assert testing.run_gpu(in_project) == EXIT_DONE
+    ctest, pytest_ = asked
+    assert ctest[0] == "ctest"
+    assert ctest[-2:] == ["-R", "^gpu$"]
+    assert pytest_[1:] == ["-m", "pytest", "-m", "gpu", "-rA"]
+    monkeypatch.setattr(testing, "machine_gpus", list)
+    with pytest.raises(BadInput, match="there is no NVIDIA GPU in this machine"):
+        CliRunner().invoke(dev.test_command, ["--gpu"], catch_exceptions=False)
 
 
 def test_the_night_runs_all_tests() -> None:
