@@ -101,7 +101,12 @@ def test_only_the_night_runs_all_tests(
 
 def test_what_needs_a_gpu_is_run_where_there_is_one(in_project: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
-    monkeypatch.setattr(testing, "_call", lambda layout, command, variables=None: asked.append(command) is None)
+
+    def call(layout: Layout, command: list[str], variables: Mapping[str, str] | None = None) -> bool:
+        asked.append(command)
+        return True
+
+    monkeypatch.setattr(testing, "_call", call)
     monkeypatch.setattr(testing, "machine_gpus", lambda: ["NVIDIA H100"])
     assert testing.run_gpu(in_project) == EXIT_DONE
     ctest, pytest_ = asked
