@@ -28,17 +28,18 @@ def _cases() -> Iterator[ParameterSet]:
     """Yield each attack in both sandboxes, but for those that counters hold.
 
     Against all its labs in one of them, since what a lab's tests make of it is the same. For each commit one sandbox is
-    enough: of two attacks that counters do not hold, one is tried against its first lab in the plain one. So is one lab
-    for kernels that do nothing, since what a lab's tests make of memory that nobody wrote its starter shows as well.
+    enough: of two attacks that counters do not hold, one is tried against its first lab in the plain one. So are the
+    first lab and the last, and one for kernels that do nothing, since what a lab's tests make of memory that nobody
+    wrote its starter shows as well.
     """
     in_plain = False
     for one in read().fixture:
         in_plain ^= not one.counted
-        first, *_ = one.labs
+        first, *_, last = [*one.labs, *one.labs]
         for kind in ("namespaces", "plain"):
             for lab in one.labs if kind == "namespaces" else [] if one.counted else [first]:
                 chosen = "plain" if in_plain and not one.counted and lab == first else "namespaces"
-                each_time = kind == chosen and (lab == first or one.name != "empty")
+                each_time = kind == chosen and (lab == first or (lab == last and one.name != "empty"))
                 marks = [] if each_time else [pytest.mark.nightly]
                 yield pytest.param(kind, one, lab, id=f"{kind}-{one.name}-{lab}", marks=marks)
 
