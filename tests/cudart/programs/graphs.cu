@@ -1,5 +1,6 @@
 // Graphs: captured from streams, or built node by node; instantiated, launched several times, updated. Linked with
 // NVIDIA's own runtime, every check is meant to hold on a real GPU too.
+#include <cstdint>
 #include <cstring>
 
 #include "checks.cuh"
