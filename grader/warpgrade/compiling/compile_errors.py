@@ -258,6 +258,10 @@ _ADVICE: tuple[tuple[str, Callable[[re.Match[str], str], str]], ...] = (
         lambda found, _: f"put __global__ before the definition of {found['name']} if it is a kernel, else __device__",
     ),
     (r"a host function call cannot be configured", _kernel),
+    (
+        r"kernel launch from __device__ or __global__ functions requires separate compilation",
+        lambda *_: "launch kernels from host code: here a kernel launches one",
+    ),
     (r"a __global__ function call must be configured", _launch),
     (r'calling a (?:constexpr )?__host__ function\("(?P<name>[^"]+)"\) from a __(?:global|device)__', _host_function),
     (

@@ -42,7 +42,7 @@ _HINTS = (
     (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
 )  # fmt: skip
 
-# What books and samples for an older CUDA use, and CUDA 13 took away: in the compiler's words, and what to write.
+# What books and samples use that CUDA 13 took away, or has for an option: in the compiler's words, and what to write.
 _OLD_PROPERTIES = {
     "clockRate": "ClockRate",
     "memoryClockRate": "MemoryClockRate",
@@ -64,6 +64,8 @@ _OLD = (
      "{cudaMemLocationTypeHost, 0}"),
     (re.compile(r'identifier "__(shfl\w*|any|all|ballot)" is undefined'),
      "warp functions now end in _sync and take the mask of participating lanes as their first argument"),
+    (re.compile(r"kernel launch from __device__ or __global__ functions requires separate compilation"),
+     "a kernel launches a kernel: add -X -rdc=true"),
 )  # fmt: skip
 
 

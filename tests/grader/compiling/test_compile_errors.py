@@ -38,6 +38,7 @@ OVERLOADED = (
          "put __global__ before the definition of add:"),
         ("a host function call cannot be configured\n      add<32> <<<blocks, 4>>>(a);\n      ^",
          "put __global__ before the definition of add:"),
+        ("kernel launch from __device__ or __global__ functions requires separate compilation mode", "from host code"),
         ("a __global__ function call must be configured\n      add(a, b);\n      ^", "add<<<blocks, threads>>>(…)"),
         (CALLS_HOST.format(kind="__host__ function", name="plus(int)"), "put __device__ before the definition of plus"),
         (CALLS_HOST.format(kind="constexpr __host__ function", name="std::max"), "std::max runs on the host only"),

@@ -201,6 +201,10 @@ def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) ->
     hint = refused.value.hint
     assert "cudaDeviceGetAttribute with cudaDevAttrClockRate, cudaDevAttrGpuOverlap" in hint
     assert all(word in hint for word in ("cudaDeviceSynchronize", "cudaCreateTextureObject", "cudaMemLocationTypeHost"))
+    source.write_text("__global__ void a() {}\n__global__ void b() { a<<<1, 1>>>(); }\nint main() {}\n")
+    with pytest.raises(BadInput) as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    assert refused.value.hint == "a kernel launches a kernel: add -X -rdc=true"
     source.write_text("int main() { return nothing; }\n")
     with pytest.raises(BadInput, match=r"old\.cu does not compile") as refused:
         run.run(LAYOUT, [source], [], run.Options())
