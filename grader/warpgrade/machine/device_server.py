@@ -43,6 +43,7 @@ class ServerPlan:
     order: str = "forward"  # of blocks and warps: or "reverse", "interleaved", "ahead"
     traced: bool = False  # record some warps' accesses
     sample: int = 0  # run no more blocks of a launch; 0: all
+    on_gpu: bool = False  # of this machine: its driver needs files that no sandbox gives
 
 
 class DeviceServer:
@@ -74,6 +75,11 @@ class DeviceServer:
 
     def _command(self, layout: Layout, client: int, control: int) -> list[str]:
         program = str(layout.device_server)
+        if self._plan.on_gpu:
+            return [
+                program, "--device", self._plan.device, "--wait-for-take", "--client-fd", str(client),
+                "--control-fd", str(control), "--progress-fd", str(self.progress.file),
+            ]  # fmt: skip
         sandbox = [
             str(layout.program("warpgrade-sandbox")), "--profile", "device",
             "--keep-fd", str(control), "--keep-fd", str(client),

@@ -11,7 +11,7 @@ def collect(launches: Iterable[Mapping[str, object]]) -> Profile:
     """Return what the launches counted; one that is not as a device server writes it is left out."""
     collector = Collector()
     for launch in launches:
-        if not _is_plausible(launch):
+        if not launch.get("counters") or not _is_plausible(launch):
             continue
         try:
             collector.add({"launches": [dict(launch)], "call_errors": [], "diagnostics": [], "clock_ns": 0})

@@ -95,7 +95,8 @@ def short_name(name: str) -> str:
 
 def _overview(profile: Profile, width: int) -> Table:
     table = _table(width)
-    table.add_column("modelled time of", ratio=1, overflow="fold")
+    modelled = any(kernel.counters for kernel in profile.kernels) or not profile.kernels
+    table.add_column("modelled time of" if modelled else "time of", ratio=1, overflow="fold")
     for title in ("count", "total", "average"):
         table.add_column(title, justify="right", no_wrap=True)
     for kernel in profile.kernels:
@@ -149,8 +150,9 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     count = c.get
     if one := kernel.sample:
         yield "sampled", f"{one.blocks_run:,} of {counted(one.blocks, 'block')} ran: numbers are scaled"
-    lanes = _ratio(count("thread_inst_executed", 0), count("inst_executed", 0))
-    yield "instructions", f"{count('inst_executed', 0):,} warp instructions; {lanes} of {_WARP} lanes active"
+    if c:
+        lanes = _ratio(count("thread_inst_executed", 0), count("inst_executed", 0))
+        yield "instructions", f"{count('inst_executed', 0):,} warp instructions; {lanes} of {_WARP} lanes active"
     for title, prefix in (
         ("global loads", "global_load"),
         ("global stores", "global_store"),
@@ -185,8 +187,9 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     if barriers := count("barriers", 0):
         yield "barriers", f"{barriers:,}"
     limiter = f"{kernel.limiter} per multiprocessor" if kernel.limiter == "blocks" else kernel.limiter
-    achieved = _percent(kernel.achieved_occupancy)
-    yield "occupancy", f"{_percent(kernel.occupancy)} limited by {limiter}; {achieved} achieved"
+    if c:
+        achieved = _percent(kernel.achieved_occupancy)
+        yield "occupancy", f"{_percent(kernel.occupancy)} limited by {limiter}; {achieved} achieved"
     shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes
     yield (
         "resources",

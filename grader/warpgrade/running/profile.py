@@ -40,7 +40,7 @@ class Sample(msgspec.Struct):
 
 
 class Kernel(msgspec.Struct):
-    """All launches of one kernel; times in nanoseconds of the modelled clock."""
+    """All launches of one kernel; times in nanoseconds of the device's clock. A real GPU tells no counters."""
 
     name: str
     symbol: str
@@ -190,12 +190,12 @@ class Collector:
     def _add_launch(self, launch: dict[str, Any]) -> None:
         symbol, name = _text(launch["kernel"]), _text(launch["name"])
         grid, block = _shape(launch["grid"]), _shape(launch["block"])
-        duration = launch["duration_ns"]
+        duration = launch["duration_ns"] or 0  # nothing: the kernel failed
         kernel = self._kernels.get(symbol)
         if kernel is None:
             kernel = self._kernels[symbol] = Kernel(
                 name=name, symbol=symbol, grid=grid, block=block, shortest_ns=duration,
-                counters=dict.fromkeys(launch["counters"], 0),
+                counters=dict.fromkeys(launch["counters"] or {}, 0),
             )  # fmt: skip
         kernel.launches += 1
         kernel.total_ns += duration
@@ -210,7 +210,7 @@ class Collector:
         kernel.occupancy += occupancy["theoretical"] * duration
         kernel.achieved_occupancy += occupancy.get("achieved", 0.0) * duration
         kernel.limiter = occupancy["limiter"]
-        _sum_into(kernel.counters, launch["counters"])
+        _sum_into(kernel.counters, launch["counters"] or {})
         for name, share in launch.get("costs", {}).items():
             cause = _text(name)
             kernel.costs[cause] = kernel.costs.get(cause, 0.0) + share * duration
@@ -220,7 +220,7 @@ class Collector:
         for line in launch["lines"]:
             _sum_into(places.setdefault((_text(line["file"]), line["line"]), {}), line["counters"])
         self._launches += 1
-        one = Launch(grid, block, occupancy.get("blocks_per_multiprocessor", 0), dict(launch["counters"]))
+        one = Launch(grid, block, occupancy.get("blocks_per_multiprocessor", 0), dict(launch["counters"] or {}))
         if ran := launch.get("sampled_blocks", 0):
             one.sampled_blocks = ran
             kernel.sample = kernel.sample or Sample()
@@ -229,7 +229,7 @@ class Collector:
             kernel.sample.blocks += math.prod(grid)
             name += SAMPLED
         self._event(Event(
-            name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"], duration_ns=duration,
+            name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"] or 0, duration_ns=duration,
             launch=one if self._launches <= _MAX_LAUNCHES else None,
         ))  # fmt: skip
 

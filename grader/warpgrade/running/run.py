@@ -105,7 +105,13 @@ def run(
     `traces` gets accesses that its kernels made.
     """
     target = device.resolve(layout, options.device, whole=True)
-    if not target.analysed:
+    on_gpu = target.kind == "gpu"
+    if on_gpu and (options.lines or options.sample or options.order != "forward" or traces is not None):
+        raise BadInput(
+            "--lines, --sample, --order and recorded accesses are the virtual GPU's: a real one tells times only",
+            hint="leave --device out",
+        )
+    if not (target.analysed or on_gpu):
         raise BadInput(f"device {target.spec} tells no counters, and nothing else that run shows", hint="use vgpu")
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
     with tempfile.TemporaryDirectory(prefix="warpgrade-run-") as scratch:
@@ -122,6 +128,7 @@ def run(
             order=options.order,
             traced=traces is not None,
             sample=options.sample,
+            on_gpu=on_gpu,
         )
 
         def collect(report: dict[str, Any]) -> None:
@@ -132,7 +139,11 @@ def run(
 
         server = DeviceServer(layout, plan, collect)
         # The program may have ended while the device still works for it.
-        with time_budget.Watch(server.progress, options.budget, options.tell) as watch, server:
+        with (
+            device.hold_device(layout, target),
+            time_budget.Watch(server.progress, options.budget, options.tell) as watch,
+            server,
+        ):
             status = _execute(layout, program, arguments, server, watch)
         profile = collector.finish(target.properties, time_budget.EXIT_STATUS if watch.stopped else status)
         profile.stopped = watch.stopped

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from hostile import ACTS, ANY, HOSTILE, strings
 from hypothesis import example, given
+from rich.console import Console
 from stand_ins import run
 
 from warpgrade.machine.errors import BadInput
 from warpgrade.report.counters import metrics
 from warpgrade.report.format import Report
 from warpgrade.report.formats import ncu_csv, stacks, trace
+from warpgrade.report.profile import show
 from warpgrade.running.profile import Collector, Profile
 
 ROOT = Path(__file__).parents[3]
@@ -56,6 +58,20 @@ def test_stacks_add_up_to_the_counter() -> None:
         "sub;(no line) 32",
     ]
     assert stacks.encode(here, "barriers") == b""
+
+
+def test_what_a_real_gpu_tells_is_times() -> None:
+    counted, timed = profile(launch()), profile(launch(counters=None, lines=[]))
+    assert (timed.kernels[0].total_ns, timed.kernels[0].counters) == (1500, {})
+    texts = []
+    for one in (counted, timed):
+        file = io.StringIO()
+        show(Console(file=file, width=100), one, lines=False)
+        texts.append(file.getvalue())
+    for word in ("modelled time of", "instructions", "occupancy"):
+        assert [word in text for text in texts] == [True, False]
+    assert "1 registers per thread" in texts[1]
+    assert stacks.encode(timed) == b""
 
 
 def test_the_counter_of_stacks_is_named_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

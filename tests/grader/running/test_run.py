@@ -16,6 +16,8 @@ from samples import LEAK, RACE
 
 from warpgrade.cli.main import main
 from warpgrade.compiling import toolchain
+from warpgrade.machine import device
+from warpgrade.machine.device import Device
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import find_layout
 from warpgrade.running import run
@@ -209,6 +211,16 @@ def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) ->
     with pytest.raises(BadInput, match=r"old\.cu does not compile") as refused:
         run.run(LAYOUT, [source], [], run.Options())
     assert refused.value.hint == ""
+
+
+def test_what_only_the_virtual_gpu_tells_is_refused_on_a_real_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Device("gpu", "gpu:0", "gpu", {}, repeatable=False, analysed=False)
+    monkeypatch.setattr(device, "resolve", lambda layout, spec, whole: real)
+    for options in (run.Options(lines=True), run.Options(sample=4), run.Options(order="reverse")):
+        with pytest.raises(BadInput, match="a real one tells times only"):
+            run.run(LAYOUT, [Path("a.cu")], [], options)
+    with pytest.raises(BadInput, match=r"a\.cu does not exist"):  # and nothing else is refused
+        run.run(LAYOUT, [Path("a.cu")], [], run.Options())
 
 
 _LOADS = r"""
