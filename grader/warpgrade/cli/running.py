@@ -60,7 +60,8 @@ class _Display:
 
 _OPTIONS = together(
     click.option(
-        "--device", default="auto", metavar="auto|vgpu[:PROFILE[:SMS]]", help="Where to run: the whole device."
+        "--device", default="auto", metavar="auto|vgpu[:PROFILE[:SMS]]|gpu[:N]",
+        help="Where to run: the whole device. A real GPU tells times only.",
     ),
     click.option("--lines", is_flag=True, help="Show the counters by source line as well."),
     click.option("-I", "includes", multiple=True, metavar="DIR", help="A folder of headers."),
