@@ -114,9 +114,12 @@ void builtin_free(Warp& w, const Insn& in, const CallSite& site, std::uint32_t m
 
 // The kernel of a function's address (LoadedModule gives them).
 const ptx::Function* kernel_at(const ptx::Module& module, std::uint64_t address) {
-    const std::uint64_t number = (address - device::address_space::code_base) / 16 - 1;
-    if (address % 16 != 0 || number >= module.functions.size() || !module.functions[number].is_entry) return nullptr;
-    return &module.functions[number];
+    std::uint64_t at = device::address_space::code_base;
+    for (const ptx::Function& f : module.functions) {
+        at += 16;
+        if (at == address && f.is_entry) return &f;
+    }
+    return nullptr;
 }
 
 void builtin_parameter_buffer(Warp& w, const Insn& in, const CallSite& site, std::uint32_t mask) {

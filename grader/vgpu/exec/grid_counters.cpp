@@ -161,13 +161,11 @@ void Grid::add_retries() {
     if (turns.further == 0) return;
     Retries& retries = result_.traffic.retries;
     const auto further = [&](std::uint64_t count) { return scaled(count, turns.further, turns.here); };
-    for (const std::uint32_t swap : code.compare_and_swaps) {
-        const std::uint32_t insn = code.stat_insns[swap];
-        if (!std::ranges::binary_search(code.chained_loads, insn)) continue;
+    for (const std::uint32_t slot : code.compare_and_swaps) {
+        const std::uint32_t insn = code.stat_insns[slot];
+        if (code.stat_kinds[slot] != StatKind::SharedAtomic || !std::ranges::binary_search(code.chained_loads, insn))
+            continue;
         const std::uint32_t block = block_of(code, insn);
-        const bool generic = swap + 1 < code.stat_insns.size() && code.stat_insns[swap + 1] == insn;
-        const std::uint32_t slot = code.stat_kinds[swap] != StatKind::SharedAtomic && generic ? swap + 1 : swap;
-        if (code.stat_kinds[slot] != StatKind::SharedAtomic) continue;
         std::uint64_t requests = 0, wavefronts = 0, warps = 0, divergent = 0;
         for (const Executor& e : executors_) {
             requests += e.memory[slot].requests, wavefronts += e.memory[slot].sectors_or_wavefronts;

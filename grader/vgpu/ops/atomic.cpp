@@ -234,7 +234,8 @@ void decode_atomic(InsnBuilder& b) {
     if (is_combined(b, O::combining, first, b.operand(first + 1))) b.out.form |= combined;
     if (cas) {
         b.out.form |= swaps;
-        b.function.builder.code.compare_and_swaps.push_back(b.out.memory_slot);
+        const bool generic = static_cast<Space>(b.out.form >> 8) == Space::Generic;  // the next slot is shared memory's
+        b.function.builder.code.compare_and_swaps.push_back(b.out.memory_slot + generic);
     }
     constexpr bool bitwise = std::is_same_v<O, And> || std::is_same_v<O, Or> || std::is_same_v<O, Xor>;
     constexpr bool exchange = std::is_same_v<O, Exch> || cas;

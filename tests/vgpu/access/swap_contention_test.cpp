@@ -44,6 +44,8 @@ TEST_CASE("a word for all lanes of a block lets one of them succeed in each turn
         CHECK(four.here == 8 * 8 * times);
         CHECK(four.further == 8 * (64 - 8) * times);
     }
+    // To the last one, however many there are.
+    CHECK(contend(2, 1000, [](unsigned, unsigned lane) { return lane % 4; }).further == 2 * (16 - 8) * 1000);
 }
 
 TEST_CASE("warps with words of their own, and a warp alone, take no further turns") {

@@ -1,6 +1,7 @@
 // Launches by kernels, as nvcc writes them: a buffer for the arguments, then the launch.
 #include <cstring>
 
+#include "device/address_space.hpp"
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"
 
@@ -19,11 +20,13 @@ const std::string declarations = R"(
 .extern .func (.param .b32 r) __cudaCDP2GetLastError ();
 .extern .func free (.param .b64 a);
 .visible .entry child(.param .u32 value) { ret; }
+.visible .entry without_arguments() { ret; }
 )";
 
-// Launches what `kernel_address` is with 3 blocks of 64 threads and the argument 77, and does something before it.
-// %r1 is the result of the launch, %r2 and %r3 are the last error, asked for twice.
-std::string launching(const std::string& kernel_address, const std::string& before) {
+// Launches what `kernel_address` is with 3 blocks of 64 threads and the argument 77, and does something before it and
+// after it. %l2 is the address of the arguments, %r1 is the result of the launch, %r2 and %r3 are the last error, asked
+// for twice.
+std::string launching(const std::string& kernel_address, const std::string& before, const std::string& after = "") {
     return ".version 8.6\n.target sm_90\n.address_size 64\n" + declarations +
            ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<4>;\n.reg .b64 %o, %l<4>;\nld.param.u64 %o, [out];\n"
            "{\n.param .b64 f;\n.param .align 4 .b8 g[12];\n.param .align 4 .b8 b[12];\n.param .b32 s;\n"
@@ -36,7 +39,8 @@ std::string launching(const std::string& kernel_address, const std::string& befo
            "mov.u32 %r1, 77;\nst.u32 [%l2], %r1;\n" +
            before +
            "st.param.b64 [f], %l2;\nst.param.b64 [t], 0;\n"
-           "call (e), __cudaCDP2LaunchDeviceV2, (f, t);\nld.param.b32 %r1, [e];\n"
+           "call (e), __cudaCDP2LaunchDeviceV2, (f, t);\nld.param.b32 %r1, [e];\n" +
+           after +
            "call (e), __cudaCDP2GetLastError, ();\nld.param.b32 %r2, [e];\n"
            "call (e), __cudaCDP2GetLastError, ();\nld.param.b32 %r3, [e];\n}\n"
            "st.global.u32 [%o], %r1;\nst.global.u32 [%o+4], %r2;\nst.global.u32 [%o+8], %r3;\nret;\n}\n";
@@ -88,4 +92,22 @@ TEST_CASE("a launch of what is no kernel is a fault") {
         CHECK_THAT(message_of([&] { Launching(launching(address, "")).run(); }, device::error::invalid_device_function),
                    Contains("which is no kernel"));
     }
+}
+
+TEST_CASE("of the addresses at which functions may be, those of kernels can be launched") {
+    int kernels = 0;
+    for (std::uint64_t offset = 0; offset < 160; offset += 8) {
+        const auto ptx = launching(std::to_string(device::address_space::code_base + offset), "");
+        const auto message = message_of([&] { Launching(ptx).run(); }, device::error::invalid_device_function);
+        if (message.find("which is no kernel") == message.npos) ++kernels;
+    }
+    CHECK(kernels == 3);
+}
+
+TEST_CASE("the memory of a launch's arguments is gone after the launch, and holds no more than they need") {
+    const auto message = [](const std::string& kernel, const std::string& after) {
+        return message_of([&] { Launching(launching(kernel, "", after)).run(); }, device::error::illegal_address);
+    };
+    CHECK_THAT(message("child", "st.u32 [%l2], %r1;\n"), Contains("which was freed"));
+    CHECK_THAT(message("without_arguments", ""), Contains("an allocation of 1 byte ("));
 }

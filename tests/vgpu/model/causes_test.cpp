@@ -163,6 +163,36 @@ TEST_CASE("atomics that meet: in L2, in one slice of it, and in shared memory") 
     CHECK(shared.costs().empty());
 }
 
+TEST_CASE("without contention, a slice of L2 that nobody else needs takes no time") {
+    Launch a;
+    a.config.grid = {1, 1, 1};
+    a.counters.inst_executed = 0;
+    a.traffic.busiest_atomic_cycles = 500;
+    Launch better = a;
+    better.traffic.busiest_atomic_cycles = 0;
+    check_only(a, "contention", better);
+}
+
+TEST_CASE("of several causes, each costs what the launch would save without this one alone") {
+    Launch a;
+    a.counters.global_load_requests = a.counters.global_load_sectors = 20 * many;
+    a.counters.shared_atomic_requests = a.counters.shared_atomic_wavefronts = many;
+    a.traffic.retries = {20 * many, 20 * many, 20 * many, many};
+    a.traffic.machine = {.further = 40 * many};
+    a.traffic.chains = {.l2 = 2 * many};
+    a.occupancy = {4, 0.5, 0.5, "registers"};
+    Launch uncontended = a, cheap = a, unchained = a, full = a;
+    uncontended.traffic.retries = {};
+    cheap.traffic.machine = {};
+    unchained.traffic.chains = {};
+    full.occupancy.blocks_per_multiprocessor = 8;
+    const auto costs = a.costs();
+    CHECK(costs.at("contention") == Approx(a.saved_by(uncontended)));
+    CHECK(costs.at("expensive_arithmetic") == Approx(a.saved_by(cheap)));
+    CHECK(costs.at("dependent_loads") == Approx(a.saved_by(unchained)));
+    CHECK(costs.at("low_occupancy") == Approx(a.saved_by(full)));
+}
+
 TEST_CASE("divisions and doubles, but neither products of integers nor exchanges") {
     Launch a;
     a.traffic.machine = {.further = 9 * many,
