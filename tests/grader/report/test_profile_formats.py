@@ -141,6 +141,7 @@ def test_a_trace_is_bounded() -> None:
 @example(words="=cmd|' /C calc'!A0")
 @example(words="a;b;c 9\n;d 1\r\n")
 @example(words='","x",\n"')
+@example(words="-0")
 def test_names_stay_names(words: str) -> None:
     here = profile(launch(words, words), launch("add"))
     for line, after in itertools.pairwise([*stacks.encode(here).decode().split("\n"), ""]):
@@ -153,7 +154,8 @@ def test_names_stay_names(words: str) -> None:
         assert not ACTS.search(line), line
     rows = list(csv.reader(io.StringIO(ncu_csv.encode(here).decode(), newline="")))
     assert {len(row) for row in rows} == {len(ncu_csv.COLUMNS)}
-    assert not any(cell[:1] in ("=", "+", "-", "@") for row in rows for cell in row)
+    # A number is no formula.
+    assert not any(re.match(r"[=+@-](?![\d.]+\Z)", cell) for row in rows for cell in row)
     for each in strings(json.loads(trace.encode(here))):
         assert not ACTS.search(each), each
 
