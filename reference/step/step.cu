@@ -205,12 +205,11 @@ void step_v2(float* r, const float* d, int n) {
 }
 
 // SOLUTION BEGIN
+// STARTER: __global__ void step_v3_kernel(float* r, const float* padded, int n, int nn) {
 constexpr int CHUNK = 8;  // so many values of k at a time
 
-// SOLUTION END
 // At least 8 blocks of 64 threads shall fit a multiprocessor: 128 registers a thread.
 __global__ void __launch_bounds__(THREADS * THREADS, 8) step_v3_kernel(float* r, const float* padded, int n, int nn) {
-    // SOLUTION BEGIN
     // TODO(student): as version 2, but for each 4 values of k, or 8, the block first copies what all of its threads need
     // into shared memory: PART elements of either copy for each k, and it has PART threads. Where are the barriers?
     const float* const transposed = padded + nn * nn;
