@@ -5,6 +5,7 @@ import math
 import re
 import statistics
 import subprocess
+from collections.abc import Callable
 
 import pytest
 from held_out import is_held_out
@@ -37,6 +38,16 @@ def _modelled(program: str, *folders: str) -> dict[str, float]:
     return _times(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def _apart(program: str, is_left_out: Callable[[str], bool]) -> tuple[list[float], str]:
+    """Return by which factors modelled and measured times of a program's rows are apart, and the ratios as a table."""
+    measured = _times(MEASURED)
+    factors = {
+        what: ms / (measured[what] - START_MS) for what, ms in _modelled(program).items() if not is_left_out(what)
+    }
+    story = "\n".join(f"{factor:.2f}  {what}" for what, factor in factors.items())
+    return [math.exp(abs(math.log(factor))) for factor in factors.values()], story
+
+
 @pytest.mark.nightly
 def test_modelled_times_of_atomics_are_near_the_measured_ones() -> None:
     measured = _times(MEASURED)
@@ -63,15 +74,8 @@ def test_modelled_times_of_atomics_are_near_the_measured_ones() -> None:
 def test_modelled_times_of_single_instructions_are_near_the_measured_ones() -> None:
     """Nothing was fitted to these times: how many machine instructions one makes is Nsight Compute's count, and the
     rates are those of CUDA's table of throughputs."""
-    measured = _times(MEASURED)
-    factors = {
-        what: ms / (measured[what] - START_MS)
-        for what, ms in _modelled("instructions.cu").items()
-        if not what.startswith(INSTRUCTIONS_NOT_MODELLED)
-    }
-    story = "\n".join(f"{factor:.2f}  {what}" for what, factor in factors.items())
-    assert len(factors) > 38, story
-    apart = [math.exp(abs(math.log(factor))) for factor in factors.values()]
+    apart, story = _apart("instructions.cu", lambda what: what.startswith(INSTRUCTIONS_NOT_MODELLED))
+    assert len(apart) > 38, story
     assert statistics.median(apart) < 1.2, story
     assert max(apart) < 1.5, story
 
@@ -80,14 +84,7 @@ def test_modelled_times_of_single_instructions_are_near_the_measured_ones() -> N
 def test_modelled_times_of_chains_are_near_the_measured_ones() -> None:
     """Only how long a request's further sectors take was fitted, to rows that are not held out. Latencies are those of
     the profile."""
-    measured = _times(MEASURED)
-    factors = {
-        what: ms / (measured[what] - START_MS)
-        for what, ms in _modelled("chains.cu").items()
-        if not what.endswith(CHAINS_NOT_MODELLED)
-    }
-    story = "\n".join(f"{factor:.2f}  {what}" for what, factor in factors.items())
-    assert len(factors) > 25, story
-    apart = [math.exp(abs(math.log(factor))) for factor in factors.values()]
+    apart, story = _apart("chains.cu", lambda what: what.endswith(CHAINS_NOT_MODELLED))
+    assert len(apart) > 25, story
     assert statistics.median(apart) < 1.15, story
     assert max(apart) < 1.5, story
