@@ -154,24 +154,21 @@ void conv1d_tiled(const float* N, const float* M, float* P, int n, int mask_widt
 // STARTER:     }
 // STARTER:     P[y * width + x] = sum;
 // STARTER: }
-using TileRow = float[TILE_WIDTH + MAX_MASK_WIDTH - 1];
-
-// Fills the tile of a block that computes `rows` rows of P. The block walks over the tile in steps of its own size.
-__device__ void fill_tile(TileRow* tile, int rows, const float* N, int height, int width, int radius) {
-    const int start_x = blockIdx.x * TILE_WIDTH - radius;
-    const int start_y = blockIdx.y * rows - radius;
-    for (int v = threadIdx.y; v < rows + 2 * radius; v += TILE_HEIGHT) {
-        for (int u = threadIdx.x; u < TILE_WIDTH + 2 * radius; u += TILE_WIDTH) {
-            const int source_x = start_x + u, source_y = start_y + v;
-            const bool inside = source_x >= 0 && source_x < width && source_y >= 0 && source_y < height;
-            tile[v][u] = inside ? N[source_y * width + source_x] : 0.0f;
-        }
-    }
+// N(y, x), or zero for a ghost element.
+__device__ float element(const float* N, int height, int width, int y, int x) {
+    return y >= 0 && y < height && x >= 0 && x < width ? N[y * width + x] : 0.0f;
 }
 
 __global__ void tiled_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
-    __shared__ TileRow tile[TILE_HEIGHT + MAX_MASK_WIDTH - 1];
-    fill_tile(tile, TILE_HEIGHT, N, height, width, mask_width / 2);
+    __shared__ float tile[TILE_HEIGHT + MAX_MASK_WIDTH - 1][TILE_WIDTH + MAX_MASK_WIDTH - 1];
+    const int radius = mask_width / 2;
+    const int start_x = blockIdx.x * TILE_WIDTH - radius, start_y = blockIdx.y * TILE_HEIGHT - radius;
+    // The block walks over the tile in steps of its own size.
+    for (int v = threadIdx.y; v < TILE_HEIGHT + 2 * radius; v += TILE_HEIGHT) {
+        for (int u = threadIdx.x; u < TILE_WIDTH + 2 * radius; u += TILE_WIDTH) {
+            tile[v][u] = element(N, height, width, start_y + v, start_x + u);
+        }
+    }
     __syncthreads();
 
     const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
@@ -213,34 +210,48 @@ void conv2d_tiled(const float* N, const float* M, float* P, int height, int widt
 // TODO(student): write registers_kernel_2d. A thread computes ROWS elements, one below the other, in as many sums. Each
 // element that it takes from the tile, and each weight, is loaded once and used for all sums that need it.
 // STARTER:
-constexpr int ROWS = 4;  // elements of P for each thread
+constexpr int ROWS = 8;  // elements of P for each thread
 
-__global__ void registers_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
-    constexpr int BLOCK_ROWS = ROWS * TILE_HEIGHT;
-    __shared__ TileRow tile[BLOCK_ROWS + MAX_MASK_WIDTH - 1];
-    fill_tile(tile, BLOCK_ROWS, N, height, width, mask_width / 2);
-    // The loop below walks down the mask's columns, which the cache of constant memory serves badly.
-    __shared__ float weights[MAX_MASK_WIDTH * MAX_MASK_WIDTH];
-    const int i = threadIdx.y * TILE_WIDTH + threadIdx.x;
-    if (i < mask_width * mask_width) weights[i] = mask[i];
+// The mask's width is known to the compiler, which unrolls the loops over it: a column's elements stay in registers.
+template <int WIDTH>
+__global__ void registers_kernel_2d(const float* N, float* P, int height, int width) {
+    constexpr int BLOCK_ROWS = ROWS * TILE_HEIGHT, THREADS = TILE_WIDTH * TILE_HEIGHT;
+    constexpr int TILE_ROWS = BLOCK_ROWS + WIDTH - 1, TILE_COLUMNS = TILE_WIDTH + WIDTH - 1;
+    __shared__ float tile[TILE_ROWS][TILE_COLUMNS];
+    const int start_x = blockIdx.x * TILE_WIDTH - WIDTH / 2, start_y = blockIdx.y * BLOCK_ROWS - WIDTH / 2;
+    // One row after the other, so that no thread waits while others load the few columns of the halo.
+    for (int i = threadIdx.y * TILE_WIDTH + threadIdx.x; i < TILE_ROWS * TILE_COLUMNS; i += THREADS) {
+        const int v = i / TILE_COLUMNS, u = i % TILE_COLUMNS;
+        tile[v][u] = element(N, height, width, start_y + v, start_x + u);
+    }
     __syncthreads();
 
     float sum[ROWS] = {};
     const int top = ROWS * threadIdx.y;  // the row of the tile that the mask's first row meets for sum[0]
-    for (int u = 0; u < mask_width; ++u) {
-        float window[ROWS];  // what one weight meets: elements of a column, one for each sum
-        for (int r = 1; r < ROWS; ++r) window[r] = tile[top + r - 1][threadIdx.x + u];
-        for (int v = 0; v < mask_width; ++v) {
-            for (int r = 1; r < ROWS; ++r) window[r - 1] = window[r];  // the window moves down by one row
-            window[ROWS - 1] = tile[top + v + ROWS - 1][threadIdx.x + u];
-            const float weight = weights[v * mask_width + u];
-            for (int r = 0; r < ROWS; ++r) sum[r] += window[r] * weight;
+    for (int u = 0; u < WIDTH; ++u) {
+        float column[ROWS + WIDTH - 1];  // what a column of the mask meets, for all sums
+        for (int v = 0; v < ROWS + WIDTH - 1; ++v) column[v] = tile[top + v][threadIdx.x + u];
+        for (int v = 0; v < WIDTH; ++v) {
+            const float weight = mask[v * WIDTH + u];
+            for (int r = 0; r < ROWS; ++r) sum[r] += column[v + r] * weight;
         }
     }
     const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
     for (int r = 0; r < ROWS; ++r) {
         const int y = blockIdx.y * BLOCK_ROWS + top + r;
         if (x < width && y < height) P[y * width + x] = sum[r];
+    }
+}
+
+// Launches the kernel of this width, or of the next narrower one.
+template <int WIDTH = MAX_MASK_WIDTH>
+static void launch_registers_kernel(const float* d_N, float* d_P, int height, int width, int mask_width) {
+    if (mask_width == WIDTH) {
+        const dim3 block(TILE_WIDTH, TILE_HEIGHT);
+        const dim3 grid(blocks_for(width, TILE_WIDTH), blocks_for(height, ROWS * TILE_HEIGHT));
+        registers_kernel_2d<WIDTH><<<grid, block>>>(d_N, d_P, height, width);
+    } else if constexpr (WIDTH > 1) {
+        launch_registers_kernel<WIDTH - 2>(d_N, d_P, height, width, mask_width);
     }
 }
 
@@ -255,9 +266,7 @@ void conv2d_registers(const float* N, const float* M, float* P, int height, int 
     float* d_N = copy_to_device(N, count);
     float* d_P;
     CHECK(cudaMalloc(&d_P, count * sizeof(float)));
-    const dim3 block(TILE_WIDTH, TILE_HEIGHT);
-    const dim3 grid(blocks_for(width, TILE_WIDTH), blocks_for(height, ROWS * TILE_HEIGHT));
-    registers_kernel_2d<<<grid, block>>>(d_N, d_P, height, width, mask_width);
+    launch_registers_kernel(d_N, d_P, height, width, mask_width);
     finish(P, d_N, d_P, count);
     // SOLUTION END
 }

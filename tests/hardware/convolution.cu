@@ -66,24 +66,36 @@ __global__ void constant_kernel_2d(const float* N, float* P, int height, int wid
     P[y * width + x] = sum;
 }
 
-// The lab's registers_kernel_2d, with the weights taken from constant memory, down the columns of the mask.
-__global__ void columns_of_constants_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
-    __shared__ TileRow tile[ROWS * TILE_HEIGHT + MAX_MASK_WIDTH - 1];
-    fill_tile(tile, ROWS * TILE_HEIGHT, N, height, width, mask_width / 2);
+// Four rows for each thread, for a mask of any width: it moves down the columns of the mask, with the weights from
+// shared or from constant memory.
+template <bool SHARED_WEIGHTS>
+__global__ void any_width_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
+    constexpr int rows = 4 * TILE_HEIGHT;
+    __shared__ float tile[rows + MAX_MASK_WIDTH - 1][TILE_WIDTH + MAX_MASK_WIDTH - 1];
+    __shared__ float weights[SHARED_WEIGHTS ? MAX_MASK_WIDTH * MAX_MASK_WIDTH : 1];
+    const int start_x = blockIdx.x * TILE_WIDTH - mask_width / 2, start_y = blockIdx.y * rows - mask_width / 2;
+    for (int v = threadIdx.y; v < rows + mask_width - 1; v += TILE_HEIGHT) {
+        for (int u = threadIdx.x; u < TILE_WIDTH + mask_width - 1; u += TILE_WIDTH) {
+            tile[v][u] = element(N, height, width, start_y + v, start_x + u);
+        }
+    }
+    const int i = threadIdx.y * TILE_WIDTH + threadIdx.x;
+    if (SHARED_WEIGHTS && i < mask_width * mask_width) weights[i] = mask[i];
     __syncthreads();
-    float sum[ROWS] = {}, window[ROWS];
-    const int top = ROWS * threadIdx.y;
+    float sum[4] = {}, window[4];
+    const int top = 4 * threadIdx.y;
     for (int u = 0; u < mask_width; ++u) {
-        for (int r = 1; r < ROWS; ++r) window[r] = tile[top + r - 1][threadIdx.x + u];
+        for (int r = 1; r < 4; ++r) window[r] = tile[top + r - 1][threadIdx.x + u];
         for (int v = 0; v < mask_width; ++v) {
-            for (int r = 1; r < ROWS; ++r) window[r - 1] = window[r];
-            window[ROWS - 1] = tile[top + v + ROWS - 1][threadIdx.x + u];
-            for (int r = 0; r < ROWS; ++r) sum[r] += window[r] * mask[v * mask_width + u];
+            for (int r = 1; r < 4; ++r) window[r - 1] = window[r];
+            window[3] = tile[top + v + 3][threadIdx.x + u];
+            const float weight = SHARED_WEIGHTS ? weights[v * mask_width + u] : mask[v * mask_width + u];
+            for (int r = 0; r < 4; ++r) sum[r] += window[r] * weight;
         }
     }
     const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
-    for (int r = 0; r < ROWS; ++r) {
-        const int y = blockIdx.y * ROWS * TILE_HEIGHT + top + r;
+    for (int r = 0; r < 4; ++r) {
+        const int y = blockIdx.y * rows + top + r;
         if (x < width && y < height) P[y * width + x] = sum[r];
     }
 }
@@ -94,10 +106,7 @@ __global__ void four_rows_kernel_2d(const float* N, float* P, int height, int wi
     constexpr int radius = W / 2, rows = 4 * TILE_HEIGHT;
     __shared__ float tile[TILE ? rows + W - 1 : 1][TILE_WIDTH + W - 1];
     const int start_x = blockIdx.x * TILE_WIDTH - radius, start_y = blockIdx.y * rows - radius;
-    const auto load = [&](int v, int u) {
-        const int row = start_y + v, column = start_x + u;
-        return row >= 0 && row < height && column >= 0 && column < width ? N[row * width + column] : 0.0f;
-    };
+    const auto load = [&](int v, int u) { return element(N, height, width, start_y + v, start_x + u); };
     if (TILE) {
         for (int v = threadIdx.y; v < rows + W - 1; v += TILE_HEIGHT) {
             for (int u = threadIdx.x; u < TILE_WIDTH + W - 1; u += TILE_WIDTH) tile[v][u] = load(v, u);
@@ -152,20 +161,35 @@ void two_dimensions(int n) {
     const std::size_t count = static_cast<std::size_t>(n) * n;
     float *d_N = device_floats(count), *d_P = device_floats(count);
     const dim3 block(TILE_WIDTH, TILE_HEIGHT), grid(n / TILE_WIDTH, n / TILE_HEIGHT), fewer(grid.x, grid.y / 4);
+    const dim3 fewest(grid.x, grid.y / ROWS);
     char size[64];
     std::snprintf(size, sizeof size, "%d², mask %d × %d", n, W, W);
     const double operations = 2e-9 * W * W * static_cast<double>(count);
     const auto show = [&](const char* what, double ms) { row(what, size, ms, operations, "GFLOP/s"); };
     show("2-D constant", kernel_ms([&] { constant_kernel_2d<<<grid, block>>>(d_N, d_P, n, n, W); }));
     show("2-D tile", kernel_ms([&] { tiled_kernel_2d<<<grid, block>>>(d_N, d_P, n, n, W); }));
-    show("2-D registers, the lab's", kernel_ms([&] { registers_kernel_2d<<<fewer, block>>>(d_N, d_P, n, n, W); }));
-    show("2-D registers, weights in constant memory",
-         kernel_ms([&] { columns_of_constants_kernel_2d<<<fewer, block>>>(d_N, d_P, n, n, W); }));
+    show("2-D registers, the lab's", kernel_ms([&] { registers_kernel_2d<W><<<fewest, block>>>(d_N, d_P, n, n); }));
+    show("2-D any width, weights in shared memory",
+         kernel_ms([&] { any_width_kernel_2d<true><<<fewer, block>>>(d_N, d_P, n, n, W); }));
+    show("2-D any width, weights in constant memory",
+         kernel_ms([&] { any_width_kernel_2d<false><<<fewer, block>>>(d_N, d_P, n, n, W); }));
     show("2-D four rows a thread, cache",
          kernel_ms([&] { four_rows_kernel_2d<W, false><<<fewer, block>>>(d_N, d_P, n, n); }));
     show("2-D four rows a thread, tile",
          kernel_ms([&] { four_rows_kernel_2d<W, true><<<fewer, block>>>(d_N, d_P, n, n); }));
     for (float* each : {d_N, d_P}) CHECK(cudaFree(each));
+}
+
+// What no convolution of an image can be faster than.
+void copy(int n) {
+    const std::size_t count = static_cast<std::size_t>(n) * n;
+    float *from = device_floats(count), *to = device_floats(count);
+    char size[16];
+    std::snprintf(size, sizeof size, "%d²", n);
+    row("2-D copy", size,
+        kernel_ms([&] { CHECK(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice)); }),
+        8e-9 * static_cast<double>(count), "GB/s");
+    for (float* each : {from, to}) CHECK(cudaFree(each));
 }
 
 }  // namespace
@@ -177,9 +201,11 @@ int main() {
     one_dimension<9>(1 << 26);
     one_dimension<15>(1 << 26);
     one_dimension<15>(1 << 22);
+    copy(8192);
     two_dimensions<3>(8192);
     two_dimensions<5>(8192);
     two_dimensions<9>(8192);
     two_dimensions<15>(8192);
+    copy(2048);
     two_dimensions<15>(2048);
 }

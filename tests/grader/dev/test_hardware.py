@@ -181,9 +181,9 @@ def test_what_holds_on_both_devices(page: dict[tuple[str, str, str], float]) -> 
     assert ratio("convolution", "2^26, mask 5", "1-D tile", "1-D constant", page) > 1.2
     assert ratio("convolution", "2^26, mask 15", "1-D tile", "1-D constant", page) < 1
     assert ratio("convolution", image, "2-D tile", "2-D four rows a thread, tile", page) > 4
-    assert (
-        ratio("convolution", image, "2-D registers, weights in constant memory", "2-D registers, the lab's", page) > 6
-    )
+    any_width = "2-D any width, weights in"
+    assert ratio("convolution", image, f"{any_width} constant memory", f"{any_width} shared memory", page) > 6
+    assert ratio("convolution", image, "2-D four rows a thread, tile", "2-D registers, the lab's", page) > 1.3
     assert ratio("scan", "2^26", "blocks, in shared memory", "blocks, by shuffles", page) > 1.2
     assert ratio("step", "n = 6300", "4 k at a time, unrolled", "the same, additions for minima", page) > 1.05
     assert 25 * page["latency", "shared memory", "32 KiB"] == pytest.approx(
@@ -197,7 +197,7 @@ DERIVED = [  # percentages in sheets, and what they are made of
     ("convolution", "25 % with 5 elements", ("2^26, mask 5", "1-D tile", "1-D constant"), -25),
     ("convolution", "25 % and 11 % more time", ("2^26, mask 9", "1-D tile", "1-D constant"), -11),
     ("convolution", "4 % with 15,", ("2^26, mask 15", "1-D tile", "1-D constant"), 4),
-    ("convolution", "14 % with 9 × 9", ("8192², mask 9 × 9", "2-D tile", "2-D constant"), 14),
+    ("convolution", "15 % with 9 × 9", ("8192², mask 9 × 9", "2-D tile", "2-D constant"), 15),
     ("convolution", "16 % with 15 × 15", ("8192², mask 15 × 15", "2-D tile", "2-D constant"), 16),
     ("matmul", "gains 3 % with tiles of 16",
      ("4096 × 4096", "tiled, prefetched, 16", "tiled, without conditions, 16"), 3),
