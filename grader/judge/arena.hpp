@@ -1,8 +1,10 @@
 // The memory for the buffers of one call: a sealed anonymous file, so that the worker cannot shrink it while the judge
-// reads it. Outputs are copied out once, and only the copy is checked.
+// reads it. Outputs are copied out once, and only the copy is checked. The judge reads and writes the file without
+// mapping it: each page of a mapping would cost a page fault.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,15 +21,13 @@ class Arena {
     // if unwritten elements need not be found.
     enum class Prefill { random, one_byte };
     Arena(const CallSpec& spec, RandomStream& random, Prefill prefill = Prefill::random);
-    ~Arena();
-    Arena(const Arena&) = delete;
-    Arena& operator=(const Arena&) = delete;
 
     [[nodiscard]] int descriptor() const { return file_.get(); }
     // The message of the call; the caller numbers it.
     [[nodiscard]] const wire::Call& call() const { return call_; }
 
-    [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, bytes_}; }
+    // The whole file as it is now.
+    [[nodiscard]] std::vector<std::byte> bytes() const { return read(0, bytes_); }
 
     struct Snapshot {
         std::vector<std::vector<std::byte>> outputs;
@@ -38,8 +38,9 @@ class Arena {
     [[nodiscard]] std::span<const std::byte> prefill(std::size_t argument) const;
 
   private:
+    [[nodiscard]] std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes) const;
+
     Descriptor file_;
-    std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;
     wire::Call call_;
     std::vector<std::vector<std::byte>> prefill_;  // of out arguments, in order
