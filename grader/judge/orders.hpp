@@ -18,6 +18,7 @@
 
 namespace warpgrade::judge {
 
+class DeviceServer;
 class Session;
 class SubmissionFailure;
 struct CallResult;
@@ -41,6 +42,9 @@ class OtherOrders {
     // What comes in place of these bytes, which are an output of the last call, where it is something else. What takes
     // too long in another order is not known. Throws InfrastructureError.
     std::vector<OtherOutput> find(std::span<const std::byte> output, std::span<const StoredCall> calls);
+
+    // See Session::release_device(); null after a call that did not return.
+    std::unique_ptr<DeviceServer> release_device();
 
   private:
     void make(std::span<const StoredCall> calls);
