@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -36,7 +37,13 @@ void transfer_all(Transfer transfer, int file, std::span<Byte> data, std::uint64
 
 }  // namespace
 
-Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
+ArenaFile::ArenaFile(std::size_t size)
+    : descriptor(memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes(size) {
+    if (!descriptor || ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) fail("the arena");
+    if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("sealing the arena");
+}
+
+Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill, SharedArenaFile* shared) {
     if (spec.function.size() >= wire::max_name_bytes || spec.arguments.size() > wire::max_arguments)
         throw std::invalid_argument("the call of " + spec.function + " is too large");
     std::memcpy(call_.function, spec.function.data(), spec.function.size());
@@ -56,12 +63,16 @@ Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
     }
     call_.arena_bytes = bytes_ = std::max(bytes_, wire::arena_alignment);
 
-    file_ = Descriptor(memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!file_ || ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) fail("the arena");
-    if (fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("sealing the arena");
+    if (shared && *shared && (*shared)->bytes >= bytes_) {
+        file_ = *shared;
+    } else {
+        constexpr std::size_t least = 64 << 10;  // the next call's arrays may be larger; only used pages take memory
+        file_ = std::make_shared<ArenaFile>(shared ? std::bit_ceil(std::max(bytes_, least)) : bytes_);
+        if (shared) *shared = file_;
+    }
 
     const auto write = [&](std::uint64_t offset, std::span<const std::byte> data) {
-        transfer_all(pwrite, file_.get(), data, offset, "writing the arena");
+        transfer_all(pwrite, descriptor(), data, offset, "writing the arena");
     };
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const auto& argument = call_.arguments[i];
@@ -81,7 +92,7 @@ Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
 
 std::vector<std::byte> Arena::read(std::uint64_t offset, std::uint64_t bytes) const {
     std::vector<std::byte> data(bytes);
-    transfer_all(pread, file_.get(), std::span(data), offset, "reading the arena");
+    transfer_all(pread, descriptor(), std::span(data), offset, "reading the arena");
     return data;
 }
 

@@ -67,7 +67,7 @@ CallResult OtherOrders::make(const StoredCall& call) {
     const TimeLimit limit(options_.seconds);
     session_->wait_until_ready(call.spec, limit);
     session_->device()->set_order(orders[made_++ % std::size(orders)], limit.last());
-    const Arena arena(call.spec, random_);
+    const Arena arena(call.spec, random_, Arena::Prefill::random, &arena_file_);
     std::vector<std::string> notes;
     return session_->call(call.spec, arena, limit, notes);
 }

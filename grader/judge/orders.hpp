@@ -22,6 +22,7 @@ class DeviceServer;
 class Session;
 class SubmissionFailure;
 struct CallResult;
+struct ArenaFile;
 struct StoredCall;
 
 struct OtherOutput {
@@ -53,6 +54,7 @@ class OtherOrders {
 
     Options options_;
     RandomStream random_;
+    std::shared_ptr<const ArenaFile> arena_file_;
     std::unique_ptr<Session> session_;  // null after a call that did not return
     std::size_t made_ = 0;
     std::unique_ptr<CallResult> result_;  // of the last call, if it is known

@@ -109,7 +109,7 @@ bool Replay::call(const CallSpec& spec, bool compare, TimeLimit limit) {
     if (!device_.replay_runs_kernels()) limit = worker_.limit_more(std::max(1.0, context().options.seconds / 10));
     const auto begin = Clock::now();
     vary(spec);
-    arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte);
+    arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte, &arena_file_);
     worker_.resume();
     const bool returned = make_call(compare, limit);
     worker_.pause();

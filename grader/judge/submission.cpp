@@ -309,7 +309,7 @@ CallResult Program::attempt(const CallSpec& spec) {
             }
         }
         session().wait_until_ready(spec, time);
-        if (!arena) arena = std::make_unique<Arena>(spec, random);
+        if (!arena) arena = std::make_unique<Arena>(spec, random, Arena::Prefill::random, &arena_file_);
         stream() = random;
         const auto used_before = replay_ ? replay_->used() : Clock::duration{};
         auto* const replay = prepare_replay(spec, time);
@@ -397,6 +397,7 @@ void Program::end_session() {
     timed_.reset();
     timed_call_.reset();
     session_.reset();
+    arena_file_.reset();
     stored_calls_.clear();
     cached_calls_.reset();
 }
