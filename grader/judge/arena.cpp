@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -22,9 +23,27 @@ bool is_buffer(const wire::Argument& argument) {
 
 [[noreturn]] void fail(const char* what) { throw InfrastructureError(std::string(what) + ": " + std::strerror(errno)); }
 
+// Calls pread() or pwrite() until all of `data` has been transferred.
+template <class Byte, class Transfer>
+void transfer_all(Transfer transfer, int file, std::span<Byte> data, std::uint64_t offset, const char* what) {
+    while (!data.empty()) {
+        const ssize_t done = transfer(file, data.data(), data.size(), static_cast<off_t>(offset));
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) fail(what);
+        data = data.subspan(static_cast<std::size_t>(done));
+        offset += static_cast<std::uint64_t>(done);
+    }
+}
+
 }  // namespace
 
-Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
+ArenaFile::ArenaFile(std::size_t size)
+    : descriptor(memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes(size) {
+    if (!descriptor || ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) fail("the arena");
+    if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("sealing the arena");
+}
+
+Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill, SharedArenaFile* shared) {
     if (spec.function.size() >= wire::max_name_bytes || spec.arguments.size() > wire::max_arguments)
         throw std::invalid_argument("the call of " + spec.function + " is too large");
     std::memcpy(call_.function, spec.function.data(), spec.function.size());
@@ -44,13 +63,17 @@ Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
     }
     call_.arena_bytes = bytes_ = std::max(bytes_, wire::arena_alignment);
 
-    file_ = Descriptor(memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!file_ || ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) fail("the arena");
-    if (fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("sealing the arena");
-    void* mapping = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
-    if (mapping == MAP_FAILED) fail("mapping the arena");
-    data_ = static_cast<std::byte*>(mapping);
+    if (shared && *shared && (*shared)->bytes >= bytes_) {
+        file_ = *shared;
+    } else {
+        constexpr std::size_t least = 64 << 10;  // the next call's arrays may be larger; only used pages take memory
+        file_ = std::make_shared<ArenaFile>(shared ? std::bit_ceil(std::max(bytes_, least)) : bytes_);
+        if (shared) *shared = file_;
+    }
 
+    const auto write = [&](std::uint64_t offset, std::span<const std::byte> data) {
+        transfer_all(pwrite, descriptor(), data, offset, "writing the arena");
+    };
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const auto& argument = call_.arguments[i];
         if (!is_buffer(argument)) continue;
@@ -60,15 +83,17 @@ Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
                 random.fill(garbage);
             else
                 std::ranges::fill(garbage, static_cast<std::byte>(random.next()));
-            if (!garbage.empty()) std::memcpy(data_ + argument.value, garbage.data(), garbage.size());
-        } else if (const auto input = spec.arguments[i].input; !input.empty()) {
-            std::memcpy(data_ + argument.value, input.data(), input.size());
+            write(argument.value, garbage);
+        } else {
+            write(argument.value, spec.arguments[i].input);
         }
     }
 }
 
-Arena::~Arena() {
-    if (data_) munmap(data_, bytes_);
+std::vector<std::byte> Arena::read(std::uint64_t offset, std::uint64_t bytes) const {
+    std::vector<std::byte> data(bytes);
+    transfer_all(pread, descriptor(), std::span(data), offset, "reading the arena");
+    return data;
 }
 
 std::span<const std::byte> Arena::prefill(std::size_t argument) const {
@@ -83,7 +108,7 @@ Arena::Snapshot Arena::snapshot() const {
     for (std::size_t i = 0; i < call_.argument_count; ++i) {
         const auto& argument = call_.arguments[i];
         if (!wire::is_written_back(argument.kind)) continue;
-        auto& output = result.outputs.emplace_back(data_ + argument.value, data_ + argument.value + size_of(argument));
+        auto& output = result.outputs.emplace_back(read(argument.value, size_of(argument)));
         if (argument.kind != wire::Kind::out) continue;
         // Fewer bytes may equal the prefill by chance.
         if (output.size() >= 4 && output == prefill_[next_prefill]) result.untouched.push_back(i);

@@ -8,7 +8,7 @@ CallFile::Entry::Entry(CallFile& file, const std::string& test, const Arena& are
     record_.call = arena.call();
     test_ = test;
     record_.test_bytes = test_.size();
-    before_.assign(arena.bytes().begin(), arena.bytes().end());
+    before_ = arena.bytes();
 }
 
 void CallFile::Entry::returned(std::uint64_t result) {
@@ -26,7 +26,9 @@ CallFile::Entry::~Entry() {
     put(&record_, sizeof record_);
     put(test_.data(), test_.size());
     put(before_.data(), before_.size());
-    if (record_.returned != 0) put(arena_.bytes().data(), arena_.bytes().size());
+    if (record_.returned == 0) return;
+    const auto after = arena_.bytes();
+    put(after.data(), after.size());
 }
 
 }  // namespace warpgrade::judge

@@ -16,6 +16,26 @@ namespace warpgrade::judge {
 Context::Context() = default;
 Context::~Context() = default;
 
+void IdleDevices::keep(const std::string& name, std::unique_ptr<DeviceServer> device) {
+    if (device) devices_[name] = std::move(device);
+}
+
+std::unique_ptr<DeviceServer> IdleDevices::take(const std::string& name) {
+    auto device = std::move(devices_[name]);
+    try {
+        if (device && device->client_socket() < 0) device->renew();
+    } catch (const InfrastructureError&) {
+        device.reset();  // it has ended, or is older than this judge
+    }
+    return device;
+}
+
+double IdleDevices::processor_seconds() const {
+    double seconds = 0;
+    for (const auto& [name, device] : devices_) seconds += device ? device->total_processor_seconds() : 0;
+    return seconds;
+}
+
 Context& context() {
     static Context instance;
     return instance;

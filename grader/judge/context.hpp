@@ -59,14 +59,29 @@ struct Hang {
     unsigned count = 0;
 };
 
+// Device servers whose session has ended, or that were started ahead, by the name of their sandbox. Their processes
+// serve the next test's session: to start others takes longer than many a test.
+class IdleDevices {
+  public:
+    void keep(const std::string& name, std::unique_ptr<DeviceServer> device);
+    // Returns one that is ready for a session; null if there is none, or if it does not answer.
+    std::unique_ptr<DeviceServer> take(const std::string& name);
+    // Of their processes.
+    [[nodiscard]] double processor_seconds() const;
+
+  private:
+    std::map<std::string, std::unique_ptr<DeviceServer>> devices_;
+};
+
 struct Context {
     Context();
     ~Context();
     Options options, timing;  // timing: the same with the timing device
+    std::string device_json;  // its properties as the device server wrote them; empty if there is none
     device::DeviceProperties device;
     device::Checks checks;
     std::uint64_t seed = 0;
-    std::unique_ptr<DeviceServer> idle_device;  // started for its description; the submission's first session uses it
+    IdleDevices idle_devices;
     std::unique_ptr<BaselineCache> baseline_cache;
     std::unique_ptr<Program> submission, baseline;
 

@@ -103,17 +103,14 @@ DeviceReport read_report(std::string_view packed) {
 }
 
 DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay)
-    : in_sandbox_(device::find_kind(options.device).sandboxed),
-      analysed_(device::find_kind(options.device).analysed),
-      replay_runs_kernels_(replay == ReplayDevice::runs_kernels) {
+    : replay_device_(replay),
+      test_seconds_(options.seconds),
+      in_sandbox_(device::find_kind(options.device).sandboxed),
+      analysed_(device::find_kind(options.device).analysed) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
-    auto [client, client_theirs] = socket_pair(SOCK_STREAM);
-    Descriptor replay_theirs;
+    const auto [client_theirs, replay_theirs] = connect();
     std::vector<std::pair<int, int>> files{{3, control_theirs.get()}, {4, client_theirs.get()}};
-    if (replay != ReplayDevice::none) {
-        std::tie(replay_, replay_theirs) = socket_pair(SOCK_STREAM);
-        files.emplace_back(5, replay_theirs.get());
-    }
+    if (replay_theirs) files.emplace_back(5, replay_theirs.get());
     const auto command = command_line(options, replay);
     if (in_sandbox_) {
         files.insert(files.begin(), {{1, 1}, {2, 2}});
@@ -122,7 +119,6 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, R
         process_ = Process(command, files);
     }
     control_ = std::move(control);
-    client_ = std::move(client);
     control_theirs.reset();  // so that the end of the server is noticed
     const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
@@ -130,6 +126,24 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, R
 }
 
 DeviceServer::~DeviceServer() = default;
+
+std::pair<Descriptor, Descriptor> DeviceServer::connect() {
+    std::pair<Descriptor, Descriptor> theirs;
+    std::tie(client_, theirs.first) = socket_pair(SOCK_STREAM);
+    if (replay_device_ != ReplayDevice::none) std::tie(replay_, theirs.second) = socket_pair(SOCK_STREAM);
+    return theirs;
+}
+
+void DeviceServer::renew() {
+    const auto [client_theirs, replay_theirs] = connect();
+    const int files[] = {client_theirs.get(), replay_theirs.get()};
+    received_.clear();
+    last_report_.clear();
+    request("renew", "", Clock::now() + grace, std::span(files).first(replay_theirs ? 2 : 1));
+    used_before_ = total_processor_seconds();
+}
+
+bool DeviceServer::is_renewable() const { return in_sandbox_ && total_processor_seconds() < test_seconds_; }
 
 std::optional<int> DeviceServer::wait(Clock::time_point deadline) {
     return in_sandbox_ ? sandboxed_.wait(deadline) : process_.wait(deadline);

@@ -52,13 +52,21 @@ class DeviceServer {
     DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay);
     ~DeviceServer();
 
+    // For another session, which gets new devices and sockets; nothing of the last session is left in the server. To
+    // start a new server takes longer.
+    void renew();
+    // Whether the server may serve another session: not if its process has used much of its own limits.
+    [[nodiscard]] bool is_renewable() const;
+
     [[nodiscard]] const std::string& properties_json() const { return properties_; }
-    // 0 for the server of a real GPU.
-    [[nodiscard]] double processor_seconds() const { return in_sandbox_ ? sandboxed_.processor_seconds() : 0; }
+    // Of this session; 0 for the server of a real GPU.
+    [[nodiscard]] double processor_seconds() const { return total_processor_seconds() - used_before_; }
+    // Of all sessions.
+    [[nodiscard]] double total_processor_seconds() const { return in_sandbox_ ? sandboxed_.processor_seconds() : 0; }
     [[nodiscard]] int client_socket() const { return client_.get(); }
     void close_client_socket() { client_.reset(); }  // after the worker got it
     [[nodiscard]] int replay_socket() const { return replay_.get(); }
-    [[nodiscard]] bool replay_runs_kernels() const { return replay_runs_kernels_; }
+    [[nodiscard]] bool replay_runs_kernels() const { return replay_device_ == ReplayDevice::runs_kernels; }
     void close_replay_socket() { replay_.reset(); }
     // With `origin`, the report has a verdict on the call's outputs; `compare` also compares the call with its replay.
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr, bool compare = false);
@@ -79,13 +87,18 @@ class DeviceServer {
     std::string read_line(Clock::time_point deadline);
     std::string read_bytes(std::size_t count, Clock::time_point deadline);
     void receive(Clock::time_point deadline);
+    // Returns the server's ends of new sockets for the worker and its replay.
+    std::pair<Descriptor, Descriptor> connect();
 
     Descriptor control_, client_, replay_;
     std::optional<int> wait(Clock::time_point deadline);
 
     Process process_;  // for the server of a real GPU, which has no sandbox
     SandboxedProcess sandboxed_;
-    bool in_sandbox_, analysed_, replay_runs_kernels_;
+    const ReplayDevice replay_device_;
+    const double test_seconds_;
+    const bool in_sandbox_, analysed_;
+    double used_before_ = 0;  // processor seconds of earlier sessions
     std::string received_, properties_, last_report_;
 };
 

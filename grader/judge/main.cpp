@@ -83,15 +83,16 @@ void prepare(const Options& options) {
         warpgrade::device::find_kind(options.device).repeatable)
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
     if (options.device_server.empty()) return;
-    current.idle_device = start_submission_device(options);
-    current.device = warpgrade::device::parse_properties(current.idle_device->properties_json());
+    auto device = start_submission_device(options);
+    current.device_json = device->properties_json();
+    current.device = warpgrade::device::parse_properties(current.device_json);
+    current.idle_devices.keep("submission", std::move(device));
 }
 
 int run(const Options& options) {
     VerdictFile verdicts(options.verdict);
     prepare(options);
-    const auto& device = context().idle_device;
-    verdicts.begin(context().seed, device ? device->properties_json() : "");
+    verdicts.begin(context().seed, context().device_json);
     const auto cases = run_tests(options, verdicts);
     if (cases == 0) {
         std::fputs("no test matches\n", stderr);

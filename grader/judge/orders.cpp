@@ -40,6 +40,11 @@ Options options_in_other_order() {
     return options;
 }
 
+std::unique_ptr<DeviceServer> start_device(const Options& options) {
+    if (auto idle = context().idle_devices.take("order")) return idle;
+    return std::make_unique<DeviceServer>(options, "order", DeviceServer::ReplayDevice::none);
+}
+
 }  // namespace
 
 bool has_other_orders(const Options& options) {
@@ -50,19 +55,19 @@ OtherOrders::OtherOrders()
     : options_(options_in_other_order()),
       random_(context().seed, "in another order " + context().test),
       session_(
-          std::make_unique<Session>(options_, options_.worker,
-                                    std::make_unique<DeviceServer>(options_, "order", DeviceServer::ReplayDevice::none),
-                                    Session::Role::other_order)) {
+          std::make_unique<Session>(options_, options_.worker, start_device(options_), Session::Role::other_order)) {
     session_->pause();
 }
 
 OtherOrders::~OtherOrders() = default;
 
+std::unique_ptr<DeviceServer> OtherOrders::release_device() { return session_ ? session_->release_device() : nullptr; }
+
 CallResult OtherOrders::make(const StoredCall& call) {
     const TimeLimit limit(options_.seconds);
     session_->wait_until_ready(call.spec, limit);
     session_->device()->set_order(orders[made_++ % std::size(orders)], limit.last());
-    const Arena arena(call.spec, random_);
+    const Arena arena(call.spec, random_, Arena::Prefill::random, &arena_file_);
     std::vector<std::string> notes;
     return session_->call(call.spec, arena, limit, notes);
 }

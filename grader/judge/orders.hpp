@@ -18,9 +18,11 @@
 
 namespace warpgrade::judge {
 
+class DeviceServer;
 class Session;
 class SubmissionFailure;
 struct CallResult;
+struct ArenaFile;
 struct StoredCall;
 
 struct OtherOutput {
@@ -42,6 +44,9 @@ class OtherOrders {
     // too long in another order is not known. Throws InfrastructureError.
     std::vector<OtherOutput> find(std::span<const std::byte> output, std::span<const StoredCall> calls);
 
+    // See Session::release_device(); null after a call that did not return.
+    std::unique_ptr<DeviceServer> release_device();
+
   private:
     void make(std::span<const StoredCall> calls);
     CallResult make(const StoredCall& call);
@@ -49,6 +54,7 @@ class OtherOrders {
 
     Options options_;
     RandomStream random_;
+    std::shared_ptr<const ArenaFile> arena_file_;
     std::unique_ptr<Session> session_;  // null after a call that did not return
     std::size_t made_ = 0;
     std::unique_ptr<CallResult> result_;  // of the last call, if it is known

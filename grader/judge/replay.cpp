@@ -33,13 +33,18 @@ std::vector<std::byte> resample(std::span<const std::byte> bytes, RandomStream& 
         while (from >= count) from -= count;  // for an array takes less time than a division
         const std::size_t size = std::min(group, count - i);
         T values[most] = {};
-        if (from + size <= count)
-            std::memcpy(values, bytes.data() + from * sizeof(T), size * sizeof(T));
+        // A copy of constant size is no function call.
+        const bool is_whole = size == most && from + most <= count;
+        if (is_whole)
+            std::memcpy(values, bytes.data() + from * sizeof(T), sizeof values);
         else
             for (std::size_t k = 0; k < size; ++k)
                 std::memcpy(&values[k], bytes.data() + (from + k) % count * sizeof(T), sizeof(T));
         for (T& value : values) value = static_cast<T>(value * factor);
-        std::memcpy(result.data() + i * sizeof(T), values, size * sizeof(T));
+        if (is_whole)
+            std::memcpy(result.data() + i * sizeof(T), values, sizeof values);
+        else
+            std::memcpy(result.data() + i * sizeof(T), values, size * sizeof(T));
     }
     return result;
 }
@@ -104,7 +109,7 @@ bool Replay::call(const CallSpec& spec, bool compare, TimeLimit limit) {
     if (!device_.replay_runs_kernels()) limit = worker_.limit_more(std::max(1.0, context().options.seconds / 10));
     const auto begin = Clock::now();
     vary(spec);
-    arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte);
+    arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte, &arena_file_);
     worker_.resume();
     const bool returned = make_call(compare, limit);
     worker_.pause();

@@ -59,6 +59,7 @@ class Replay {
     Clock::duration used_{};
     CallSpec spec_;
     std::vector<std::vector<std::byte>> data_;  // of the arguments
+    SharedArenaFile arena_file_;
     std::unique_ptr<Arena> arena_;
     Arena::Snapshot snapshot_;
     std::uint64_t result_ = 0;

@@ -99,7 +99,7 @@ class VerdictReporter : public StreamingBase {
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
         context().end_test();  // ends its processes, so that their time counts
-        run.verdicts->write_used_time(used_processor_seconds());
+        run.verdicts->write_used_time(used_processor_seconds() + context().idle_devices.processor_seconds());
         StreamingBase::testCaseEnded(stats);
     }
 

@@ -231,16 +231,19 @@ CallResult make_result(const BaselineCache::Entry& entry, std::vector<std::strin
     return make_result(std::move(report), entry.result, entry.outputs);
 }
 
-void Session::finish() noexcept {
-    if (!device_ || !ready_) return;
+bool Session::finish() noexcept {
+    if (!device_ || !ready_) return false;
     try {
         const auto deadline = Clock::now() + end_grace;
         worker_.end(deadline);
         // The program's last messages, and the end of its connection, may still arrive.
-        while (take_report(deadline + end_grace).connected && Clock::now() < deadline)
+        while (take_report(deadline + end_grace).connected) {
+            if (Clock::now() >= deadline) return false;
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return true;
     } catch (const std::exception&) {
-        // The verdict does not need a device that fails after the last call.
+        return false;  // the verdict does not need a device that fails after the last call
     }
 }
 

@@ -43,7 +43,12 @@ class Session {
     void pause() { worker_.pause(); }
     void resume() { worker_.resume(); }
     // Ends the program between two calls, and collects findings about its end, such as leaks.
-    void finish() noexcept;
+    // Returns false if the program or the device does not come to an end.
+    bool finish() noexcept;
+    // Ends the session. Returns its device server, which waits for requests, if it may serve another one.
+    std::unique_ptr<DeviceServer> release_device() {
+        return device_ && device_->is_renewable() ? std::move(device_) : nullptr;
+    }
     // The checks' findings since the last call of this function, also of a call that did not return.
     std::vector<device::Diagnostic> take_diagnostics() { return std::exchange(diagnostics_, {}); }
     [[nodiscard]] std::string output() const { return worker_.output(); }

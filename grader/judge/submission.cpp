@@ -36,7 +36,7 @@ std::unique_ptr<DeviceServer> start_device(Program::Role role) {
         untraced.trace_accesses.clear();
         return std::make_unique<DeviceServer>(untraced, "baseline", DeviceServer::ReplayDevice::none);
     }
-    if (current.idle_device) return std::move(current.idle_device);
+    if (auto idle = current.idle_devices.take("submission")) return idle;
     return start_submission_device(current.options);
 }
 
@@ -309,7 +309,7 @@ CallResult Program::attempt(const CallSpec& spec) {
             }
         }
         session().wait_until_ready(spec, time);
-        if (!arena) arena = std::make_unique<Arena>(spec, random);
+        if (!arena) arena = std::make_unique<Arena>(spec, random, Arena::Prefill::random, &arena_file_);
         stream() = random;
         const auto used_before = replay_ ? replay_->used() : Clock::duration{};
         auto* const replay = prepare_replay(spec, time);
@@ -381,8 +381,11 @@ void Program::collect_diagnostics(const std::string& function) {
 
 void Program::finish() {
     if (session_ && role_ == Role::submission && failure_.empty() && error_.empty()) {
-        session_->finish();
+        const bool is_idle = session_->finish();
         collect_diagnostics({});
+        auto& idle_devices = context().idle_devices;
+        if (is_idle) idle_devices.keep("submission", session_->release_device());
+        if (is_idle && orders_) idle_devices.keep("order", orders_->release_device());
     }
     end_session();
 }
@@ -394,6 +397,7 @@ void Program::end_session() {
     timed_.reset();
     timed_call_.reset();
     session_.reset();
+    arena_file_.reset();
     stored_calls_.clear();
     cached_calls_.reset();
 }

@@ -107,6 +107,7 @@ class RandomStream;
 class Replay;
 class Session;
 class TimeLimit;
+struct ArenaFile;
 struct StoredCall;
 
 class Program {
@@ -175,9 +176,10 @@ class Program {
 
     Role role_;
     std::unique_ptr<Session> session_;
-    std::unique_ptr<Replay> replay_;       // of the same calls
-    std::unique_ptr<OtherOrders> orders_;  // of the same calls
-    std::unique_ptr<Session> timed_;       // on the timing device, if there is one
+    std::shared_ptr<const ArenaFile> arena_file_;  // of this session
+    std::unique_ptr<Replay> replay_;               // of the same calls
+    std::unique_ptr<OtherOrders> orders_;          // of the same calls
+    std::unique_ptr<Session> timed_;               // on the timing device, if there is one
     struct TimedCall;
     std::unique_ptr<TimedCall> timed_call_;  // the last one
     std::vector<StoredCall> stored_calls_;   // of this session

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "device/kinds.hpp"
@@ -46,6 +47,15 @@ void become_gpu_server(char** argv) {
     const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "warpgrade-gpu";
     ::execv(program.c_str(), argv);
     throw std::runtime_error("this installation has no program for GPUs (warpgrade-gpu)");
+}
+
+// The submission's own calls are checked and watched, not the replay's.
+DeviceOptions options_of_replay(DeviceOptions options, bool runs_kernels) {
+    options.checks = parse_checks("none");
+    options.skip_kernels = !runs_kernels;
+    options.trace_accesses = false;
+    options.progress = nullptr;
+    return options;
 }
 
 }  // namespace
@@ -109,23 +119,21 @@ int main(int argc, char** argv) {
         server_options.order_streams = options.checks.race;
         if (warpgrade::device::find_kind(spec).name == "gpu" && !opens("gpu")) become_gpu_server(argv);
         if (*progress) options.progress = map_progress(progress_fd);
-        const auto device = open_device(spec, options);
         if (describe) {
-            fmt::print("{}\n", warpgrade::device::describe(device->properties(), spec));
+            fmt::print("{}\n", warpgrade::device::describe(open_device(spec, options)->properties(), spec));
             return 0;
         }
-        std::unique_ptr<Device> other;
-        if (*replay) {
-            options.checks = parse_checks("none");  // the submission's own calls are checked
-            options.skip_kernels = !replay_runs;
-            options.trace_accesses = false;
-            options.progress = nullptr;
-            other = open_device(spec, options);
+        const DeviceOptions replay_options = options_of_replay(options, replay_runs);
+        std::optional<Sockets> sockets = Sockets{Descriptor(client_fd), Descriptor(control_fd), Descriptor(replay_fd)};
+        for (bool is_first = true; sockets; is_first = false) {
+            const auto device = open_device(spec, options);
+            const auto other = sockets->replay ? open_device(spec, replay_options) : nullptr;
+            if (is_first) forbid_files();
+            Server server(*device, sockets->client.release(), sockets->control.release(), server_options);
+            if (other) server.add_replay(*other, sockets->replay.release());
+            if (!is_first) server.confirm_renewal();
+            sockets = server.run();
         }
-        forbid_files();
-        Server server(*device, client_fd, control_fd, server_options);
-        if (other) server.add_replay(*other, replay_fd);
-        server.run();
     } catch (const std::exception& failure) {
         fmt::print(stderr, "warpgrade-device: {}\n", failure.what());
         return 1;

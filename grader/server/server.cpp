@@ -20,20 +20,16 @@ namespace warpgrade::server {
 constexpr std::size_t max_control_line = 1 << 16;
 
 Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
-    : device_(device),
-      client_(device, client_fd, options.order_streams, options.wait_for_take),
-      control_fd_(control_fd) {}
-
-Server::~Server() { ::close(control_fd_); }
+    : device_(device), client_(device, client_fd, options.order_streams, options.wait_for_take), control_(control_fd) {}
 
 // The judge does not read the replay's records, so the replay need not wait for a full journal.
 void Server::add_replay(Device& device, int fd) { replay_.emplace(device, fd, false, false); }
 
-void Server::run() {
-    while (!shutdown_) {
+std::optional<Sockets> Server::run() {
+    while (!shutdown_ && !renew_) {
         // If a frame is already buffered, poll only looks at the judge's socket and returns at once.
         Client* const clients[] = {&client_, replay_ ? &*replay_ : nullptr};
-        pollfd sockets[3] = {{control_fd_, POLLIN, 0}, {-1, 0, 0}, {-1, 0, 0}};
+        pollfd sockets[3] = {{control_.get(), POLLIN, 0}, {-1, 0, 0}, {-1, 0, 0}};
         bool waiting = false;
         for (std::size_t i = 0; i < std::size(clients); ++i) {
             if (!clients[i] || clients[i]->events() == 0) continue;
@@ -44,23 +40,27 @@ void Server::run() {
             if (errno == EINTR) continue;
             throw std::system_error(errno, std::generic_category(), "poll");
         }
-        if (sockets[0].revents != 0 && !serve_control()) return;
+        if (sockets[0].revents != 0 && !serve_control()) return std::nullopt;
         for (std::size_t i = 0; i < std::size(clients); ++i)
             if (clients[i] && (sockets[1 + i].revents != 0 || clients[i]->has_frame())) clients[i]->serve();
     }
+    if (shutdown_) return std::nullopt;
+    return Sockets{std::move(control_files_[0]), std::move(control_), std::move(control_files_[1])};
 }
+
+void Server::confirm_renewal() { send_control("{\"ok\":true}\n"); }
 
 bool Server::serve_control() {
     char buffer[4096];
     const ssize_t got =
-        receive_message(control_fd_, std::as_writable_bytes(std::span(buffer)), control_files_, MSG_DONTWAIT);
+        receive_message(control_.get(), std::as_writable_bytes(std::span(buffer)), control_files_, MSG_DONTWAIT);
     if (got == 0) return false;
     if (got < 0) return is_retryable(errno);
     control_input_.append(buffer, static_cast<std::size_t>(got));
     for (std::size_t end; (end = control_input_.find('\n')) != std::string::npos;) {
         const std::string line = control_input_.substr(0, end);
         control_input_.erase(0, end + 1);
-        send_control(answer(line));
+        if (const std::string reply = answer(line); !reply.empty()) send_control(reply);
     }
     return control_input_.size() <= max_control_line;
 }
@@ -85,6 +85,10 @@ std::string Server::answer(const std::string& line) {
             return as_line({{"ok", false}, {"error", wrong.what()}});
         }
         return as_line({{"ok", true}});
+    }
+    if (*operation == "renew" && control_files_[0]) {
+        renew_ = true;
+        return "";  // the next session confirms
     }
     if (*operation == "shutdown") {
         shutdown_ = true;
@@ -139,11 +143,11 @@ void Server::end_replay(bool forget) {
 
 void Server::send_control(std::string_view answer) {
     while (!answer.empty()) {
-        const ssize_t put = ::send(control_fd_, answer.data(), answer.size(), MSG_NOSIGNAL);
+        const ssize_t put = ::send(control_.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
         if (put < 0) {
             if (errno == EINTR) continue;
             if (is_retryable(errno)) {  // the judge's end of the socket pair may have made it non-blocking
-                pollfd writable{control_fd_, POLLOUT, 0};
+                pollfd writable{control_.get(), POLLOUT, 0};
                 ::poll(&writable, 1, -1);
                 continue;
             }

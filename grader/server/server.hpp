@@ -20,19 +20,26 @@ struct ServerOptions {
     bool order_streams = true;   // racecheck between streams
 };
 
+// The sockets of a session. `replay` may be missing.
+struct Sockets {
+    Descriptor client, control, replay;
+};
+
 class Server {
   public:
     // Owns both descriptors.
     Server(Device& device, int client_fd, int control_fd, ServerOptions options = {});
-    ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     // Owns the descriptor.
     void add_replay(Device& device, int fd);
 
-    // Serves until the judge says shutdown or closes the control socket.
-    void run();
+    // Serves until the judge says shutdown, asks for another session, or closes the control socket. Returns the
+    // sockets of that session. What comes from this one must not outlive it: the caller makes a new server and devices.
+    std::optional<Sockets> run();
+    // Tells the judge, who asked for it, that this session can begin.
+    void confirm_renewal();
 
   private:
     bool serve_control();  // returns false to end
@@ -44,10 +51,10 @@ class Server {
     Device& device_;
     Client client_;
     std::optional<Client> replay_;
-    int control_fd_;
+    Descriptor control_;
     std::string control_input_;
     std::array<Descriptor, 2> control_files_;  // of the last request
-    bool shutdown_ = false;
+    bool shutdown_ = false, renew_ = false;
 };
 
 }  // namespace warpgrade::server

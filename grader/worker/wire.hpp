@@ -1,6 +1,6 @@
 // The protocol between judge and worker: one SOCK_SEQPACKET message for each call and each reply. Buffers travel in a
-// sealed anonymous file, the arena, which is made for one call and passed with its message. The judge trusts nothing in
-// a reply, since the student's code runs in the process that writes it.
+// sealed anonymous file, the arena, which is passed with the call's message. The judge trusts nothing in a reply, since
+// the student's code runs in the process that writes it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "judge/arena.hpp"
@@ -91,4 +92,33 @@ TEST_CASE("the arena is sealed, holds inputs, and tells outputs that were never 
     reinterpret_cast<int*>(data + call.arguments[1].value)[0] ^= 1;  // too late
     CHECK(snapshot.outputs != arena.snapshot().outputs);
     munmap(data, call.arena_bytes);
+}
+
+TEST_CASE("arenas of one worker have one file, one after the other, until a call needs a larger one") {
+    const auto inode = [](const Arena& arena) {
+        struct stat status {};
+        REQUIRE(fstat(arena.descriptor(), &status) == 0);
+        CHECK(static_cast<std::uint64_t>(status.st_size) >= arena.call().arena_bytes);
+        CHECK(ftruncate(arena.descriptor(), 0) != 0);
+        return status.st_ino;
+    };
+    const auto spec = [](std::span<const float> x) {
+        return CallSpec{"f", {{wire::Kind::inout, wire::Type::f32, 0, std::as_bytes(x), x.size()}}};
+    };
+    RandomStream random(1, "arenas");
+    SharedArenaFile file, others_file;
+    const std::vector<float> ones(1000, 1), twos(10, 2), many(100'000, 3);
+    const auto made = [&](const std::vector<float>& x, SharedArenaFile* shared) {
+        const Arena arena(spec(x), random, Arena::Prefill::random, shared);
+        const auto bytes = std::as_bytes(std::span(x));
+        CHECK(std::ranges::equal(arena.snapshot().outputs.at(0), bytes));
+        return inode(arena);
+    };
+    const auto first = made(ones, &file);
+    CHECK(made(twos, &file) == first);
+    CHECK(made(twos, &others_file) != first);
+    CHECK(made(twos, nullptr) != first);
+    const auto larger = made(many, &file);
+    CHECK(larger != first);
+    CHECK(made(ones, &file) == larger);
 }

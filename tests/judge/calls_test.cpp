@@ -75,7 +75,8 @@ TEST_CASE("a buffer of a call begins where its alignment says, and an empty one 
         CHECK(arena.prefill(0).size() == first);
         const auto before = arena.prefill(1);
         CHECK(before.size() == second);
-        CHECK(std::ranges::equal(before, arena.bytes().subspan(arena.call().arguments[1].value, second)));
+        const auto bytes = arena.bytes();
+        CHECK(std::ranges::equal(before, std::span(bytes).subspan(arena.call().arguments[1].value, second)));
         return std::pair(arena.call().arguments[1].value, arena.call().arena_bytes);
     };
     constexpr auto unit = wire::arena_alignment;

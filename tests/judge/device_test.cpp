@@ -8,7 +8,34 @@ Judged judge_on(const std::string& device, const std::string& options = "") {
     return judge("correct", options + " --device-server " WG_FAKE_DEVICE " --device fake:" + device);
 }
 
+int count(const std::string& text, const std::string& words) {
+    int found = 0;
+    for (auto at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++found;
+    return found;
+}
+
 }  // namespace
+
+TEST_CASE("a device server serves the sessions of several tests, one after the other") {
+    const auto begun = [](const Judged& judged) { return count(judged.output, "a device server begins\n"); };
+    const auto kept = judge_on("leaks");
+    INFO(kept.output);
+    CHECK(kept.others_pass());
+    CHECK(begun(kept) == 2);  // the submission's and the starter's
+    // One that cannot serve another session is replaced, and nobody's verdict depends on it.
+    for (const char* device : {"old", "falls_ill"}) {
+        const auto judged = judge_on(device);
+        INFO(judged.output);
+        CHECK(judged.others_pass());
+        CHECK(begun(judged) == 5 + 1);
+    }
+}
+
+TEST_CASE("a device server whose session did not come to an end serves no other one") {
+    const auto judged = judge("throws", "--device-server " WG_FAKE_DEVICE " --device fake:leaks");
+    INFO(judged.output);
+    CHECK(count(judged.output, "a device server begins\n") > 2);
+}
 
 TEST_CASE("a device server that fails is an error, not a failure") {
     const auto [device, reason] =

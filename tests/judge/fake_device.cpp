@@ -151,6 +151,10 @@ std::string answer(const std::string& what, const json& request) {
     const auto line = [](const json& reply) { return reply.dump() + '\n'; };
     const auto head = [&](std::size_t bytes) { return line({{"ok", true}, {"packed", bytes}}); };
     const json properties = {{"name", "a fake"}, {"multi_processor_count", 100}, {"clock_ghz", 2.0}};
+    // Another session, with its own sockets.
+    if (operation == "renew" && what == "old") return line({{"ok", false}});
+    if (operation == "renew" && what == "falls_ill") _exit(1);
+    if (operation == "renew") dup2(origin.get(), 4), calls = 0;
     if (operation == "hello") return line({{"ok", true}, {"properties", properties}});
     if (operation != "take") return line({{"ok", true}});
     if (what == "dies") _exit(1);
@@ -171,6 +175,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i + 1 < argc; ++i)
         if (std::strcmp(argv[i], "--device") == 0) what = std::string(argv[i + 1]).substr(5);
     runs_kernels = std::strcmp(argv[argc - 1], "--replay-runs-kernels") == 0;
+    std::fputs("a device server begins\n", stderr);
     std::string received;
     char buffer[4096];
     bool first = true;
