@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -37,8 +38,17 @@ struct LineRequest {
     static constexpr int slot_bits = 16;
     std::uint64_t slot : slot_bits;  // the slot of the instruction's statistics
     static constexpr std::uint32_t max_slots = 1u << slot_bits;
+
+    // In one piece: field by field, a processor would wait for the last write before it can read the whole.
+    static constexpr LineRequest of(std::uint64_t line, unsigned sectors, Kind kind, std::uint16_t slot) {
+        return std::bit_cast<LineRequest>(line | std::uint64_t{sectors} << 41 |
+                                          std::uint64_t{static_cast<unsigned>(kind)} << 45 | std::uint64_t{slot} << 47);
+    }
 };
 static_assert(sizeof(LineRequest) == 8);
+static_assert([](LineRequest r) {
+    return r.line == 9 && r.sectors == 5 && r.kind == 2 && r.slot == 77;
+}(LineRequest::of(9, 5, LineRequest::Kind::Write, 77)));
 
 struct CacheStats {
     std::uint64_t l2_reads = 0, l2_read_hits = 0;   // sectors
@@ -71,38 +81,45 @@ class BlockL1 {
     std::uint64_t lost_reads = 0, lost_writes = 0;
 
   private:
-    // One memory instruction: one line, or a list of them relative to `request.line`.
+    // One memory instruction: one line, or a list of them relative to `line`.
     struct Step {
-        LineRequest request;
-        std::uint32_t list, count;  // into lists_; count 0: no list
+        std::int64_t line;
+        std::uint32_t list;  // into lists_, or no_list
+        std::uint16_t slot;  // as in LineRequest
+        std::uint8_t parts;  // length of the list; of one line its sectors
+        LineRequest::Kind kind;
     };
+    static_assert(sizeof(Step) == 16);
+    static constexpr std::uint32_t no_list = ~0u;
     static constexpr std::size_t max_trace_steps = std::size_t{1} << 15;  // per warp, between two barriers
+    // The steps of one warp since the last barrier. The memory of a trace is used again after the barrier.
+    struct Trace {
+        std::vector<Step> memory;
+        Step* end = nullptr;   // of the steps
+        Step* full = nullptr;  // of the memory
+        [[nodiscard]] std::span<const Step> steps() const { return {memory.data(), end}; }
+    };
 
     void note(std::uint32_t warp, const Step& step) {
-        auto& trace = traces_[warp];
-        trace.push_back(step);
-        if (trace.size() >= max_trace_steps) [[unlikely]]
-            at_barrier();
+        Trace& trace = traces_[warp];
+        *trace.end++ = step;
+        if (trace.end == trace.full) [[unlikely]]
+            make_room(trace);
     }
-    // `parts` are relative to `line`. If there are several, the caller sets where their list is.
-    static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,
-                        LineRequest::Kind kind) {
-        const bool one = parts.size() == 1;
-        return {{static_cast<std::uint64_t>(one ? line + parts[0].line : line), parts[0].sectors,
-                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::max_slots - 1)},
-                0,
-                one ? 0 : static_cast<std::uint32_t>(parts.size())};
+    void make_room(Trace& trace);
+    static constexpr std::uint16_t numbered(std::uint32_t slot) {
+        return static_cast<std::uint16_t>(std::min(slot, LineRequest::max_slots - 1));
     }
     std::uint32_t keep(std::span<const LinePart> parts);
     void begin_phase();
     void perform(const Step& step);
-    void perform_one(const LineRequest& request);
-    void miss(const LineRequest& request, unsigned sectors);
+    void perform_line(std::uint64_t line, unsigned sectors, const Step& step);
+    void miss(std::uint64_t line, unsigned sectors, const Step& step);
 
-    std::vector<std::vector<Step>> traces_;  // by warp, since the last barrier
-    std::vector<LinePart> lists_;            // for the steps in traces_
+    std::vector<Trace> traces_;    // by warp
+    std::vector<LinePart> lists_;  // for the steps in traces_
     std::uint64_t phase_;  // unique number of the current phase (the time since the last barrier) over all blocks
-    std::vector<std::size_t> done_;
+    std::vector<std::span<const Step>> turns_;  // of at_barrier()
     std::vector<MemorySite>* stats_ = nullptr;
     L1Cache cache_;
     L1Memo memo_;
@@ -110,15 +127,16 @@ class BlockL1 {
 
 inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,
                             LineRequest::Kind kind) {
-    Step step = step_of(line_of(first), shape.parts, slot, kind);
-    if (step.count != 0) {
-        if (shape.phase != phase_) {
-            shape.copy = keep(shape.parts);
-            shape.phase = phase_;
-        }
-        step.list = shape.copy;
+    const std::int64_t line = line_of(first);
+    if (shape.parts.size() == 1) {
+        const LinePart only = shape.parts[0];
+        return note(warp, {line + only.line, no_list, numbered(slot), static_cast<std::uint8_t>(only.sectors), kind});
     }
-    note(warp, step);
+    if (shape.phase != phase_) {
+        shape.copy = keep(shape.parts);
+        shape.phase = phase_;
+    }
+    note(warp, {line, shape.copy, numbered(slot), static_cast<std::uint8_t>(shape.parts.size()), kind});
 }
 
 // The L2 of one launch.

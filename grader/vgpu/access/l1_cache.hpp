@@ -22,6 +22,7 @@ class L1Cache {
         if (sets != sets_) {
             sets_ = sets;
             lines_.assign(sets * ways, Line{});
+            last_ = 0;
         }
         floor_ = now_;
     }
@@ -40,9 +41,9 @@ class L1Cache {
         *way = {line << 4 | sectors, ++now_};
         return 0;
     }
+    // The warps of a block often read the same line one after the other.
     unsigned read(std::uint64_t line, unsigned sectors) {
-        Place place;
-        return read(line, sectors, place);
+        return holds(last_, line) ? read_at(last_, sectors) : read(line, sectors, last_);
     }
 
     // Evicts sectors of a line if they are present.
@@ -88,6 +89,7 @@ class L1Cache {
     std::vector<Line> lines_;
     std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
     std::uint64_t throws_out_ = 0, last_use_lost_ = 0;
+    Place last_ = 0;  // of the last line that was read by itself
 };
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.

@@ -44,11 +44,12 @@ class LineParts {
 };
 
 // The lines of a shape whose first lane is at a fixed offset in its line, which has number 0.
-struct ShapeLines {
+struct alignas(64) ShapeLines {
     std::vector<LinePart> parts;
-    // Where the L1 model has a copy of them in one phase; see BlockL1.
-    std::uint64_t phase = 0;
+    std::uint32_t sectors = 0;  // of all parts
+    // Where the L1 model has a copy of the parts in one phase; see BlockL1.
     std::uint32_t copy = 0;
+    std::uint64_t phase = 0;
 };
 
 }  // namespace warpgrade::vgpu

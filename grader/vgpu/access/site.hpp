@@ -22,9 +22,11 @@ class Pattern : public Access {
   public:
     unsigned bytes = 0;  // of one lane
     unsigned leader = 0;
-    // If windowed, each group of eight lanes reads words of one window of eight: `window` is its begin, `word` the
-    // index of each lane's word in it.
-    bool windowed = false;
+    std::uint64_t extent = 0;  // from the begin of the lowest lane's bytes to the end of the highest one's
+    // How four-byte words are loaded. Windows: each group of eight lanes reads words of one window of eight; `window`
+    // is its begin, `word` the index of each lane's word in it. One and Adjacent: by a full warp.
+    enum class Words : std::uint8_t { Apart, Windows, Adjacent, One };
+    Words words = Words::Apart;
     std::uint64_t window[4] = {};
     std::uint64_t reach = 0;  // end of the last window
     alignas(32) std::uint8_t word[warp_size] = {};
@@ -39,12 +41,7 @@ class Pattern : public Access {
 
     // The cost of the shape at `first`, computed once. Wavefronts and local sectors require `first` to be a multiple of
     // 4.
-    [[nodiscard]] std::uint32_t sectors_at(std::uint64_t first) {
-        std::uint8_t& known = sectors_by_phase_[first % sector_bytes];
-        if (known == 0) [[unlikely]]
-            known = static_cast<std::uint8_t>(at(first).sectors(bytes));  // near 0, lower addresses would wrap
-        return known;
-    }
+    [[nodiscard]] std::uint32_t sectors_at(std::uint64_t first) { return lines_at(first).sectors; }
     [[nodiscard]] Wavefronts wavefronts_anywhere() {
         if (wavefronts_.total == 0) [[unlikely]]
             wavefronts_ = wavefronts(bytes);
@@ -75,7 +72,6 @@ class Pattern : public Access {
   private:
     std::uint8_t learn_lines(std::uint64_t place);
     void find_windows();
-    std::uint8_t sectors_by_phase_[sector_bytes] = {};  // 0: not yet known
     Wavefronts wavefronts_{0, 0};
     std::uint32_t local_sectors_ = 0, words_ = 0;
     std::uint8_t lines_by_place_[line_bytes] = {};    // index into lines_ plus 1; 0: not yet known
