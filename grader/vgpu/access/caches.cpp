@@ -142,25 +142,21 @@ L2Cache::~L2Cache() {
 static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
 
 void L2Cache::request(const LineRequest& request, CacheStats& stats) {
-    Set& all = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
-    if (all.launch != launch_) all = {.launch = launch_, .lines = {}};
-    Line* const set = all.lines;
-    Line* chosen = set;
-    for (Line* way = set; way != set + ways; ++way) {
-        if (way->used != 0 && way->tag >> 8 == request.line) {
-            chosen = way;
-            break;
-        }
-        if (way->used < chosen->used) chosen = way;
+    Set& set = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
+    if (set.launch != launch_) set = {.launch = launch_, .tag = {}, .used = {}};
+    const std::uint64_t line = request.line;  // is not 0: no memory lies there, so no empty way has its tag
+    std::size_t way = 0;
+    while (way != ways && set.tag[way] >> 8 != line) ++way;
+    if (way == ways) {
+        way = static_cast<std::size_t>(std::ranges::min_element(set.used) - set.used);
+        stats.dram_writes += count(set.tag[way] >> 4 & 15);
+        set.tag[way] = line << 8;
+        set.used[way] = 0;
     }
-    if (chosen->used == 0 || chosen->tag >> 8 != request.line) {
-        stats.dram_writes += count(chosen->tag >> 4 & 15);
-        chosen->tag = std::uint64_t{request.line} << 8;
-        chosen->used = 0;
-    }
-    const auto own = static_cast<unsigned>(chosen->used >> 4 >= block_began_ ? chosen->used & 15 : 0);
+    std::uint64_t& tag = set.tag[way];
+    const auto own = static_cast<unsigned>(set.used[way] >> 4 >= block_began_ ? set.used[way] & 15 : 0);
     const auto wanted = static_cast<unsigned>(request.sectors);
-    const auto valid = static_cast<unsigned>(chosen->tag & 15);
+    const auto valid = static_cast<unsigned>(tag & 15);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read:
         case LineRequest::Kind::ReadPastL1:
@@ -172,15 +168,15 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             break;
         case LineRequest::Kind::Atomic:
             stats.dram_reads += count(wanted & ~valid);
-            chosen->tag |= std::uint64_t{wanted} << 4;
+            tag |= std::uint64_t{wanted} << 4;
             break;
         case LineRequest::Kind::Write:  // needs no old content: L2 tracks which bytes of a sector are new
             stats.l2_writes += count(wanted);
-            chosen->tag |= std::uint64_t{wanted} << 4;
+            tag |= std::uint64_t{wanted} << 4;
             break;
     }
-    chosen->tag |= wanted;
-    chosen->used = ++now_ << 4 | own | wanted;
+    tag |= wanted;
+    set.used[way] = ++now_ << 4 | own | wanted;
 }
 
 void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {

@@ -150,14 +150,11 @@ class L2Cache {
     void request(const LineRequest& request, CacheStats& stats);
 
   private:
-    struct Line {
-        std::uint64_t tag = 0;   // line << 8 | dirty sectors << 4 | valid sectors
-        std::uint64_t used = 0;  // when << 4 | sectors that the running block has asked for
-    };
     static constexpr unsigned ways = 16;
     struct Set {
-        std::uint64_t launch;  // whose lines these are; of another one, the set is empty
-        Line lines[ways];
+        std::uint64_t launch;      // whose lines these are; of another one, the set is empty
+        std::uint64_t tag[ways];   // line << 8 | dirty sectors << 4 | valid sectors
+        std::uint64_t used[ways];  // when << 4 | sectors that the running block has asked for; 0: never
     };
 
     std::uint64_t sets_, now_ = 0, block_began_ = 0, launch_;
