@@ -87,7 +87,10 @@ Pattern* PatternPool::find(const Access& access, unsigned bytes) {
     for (unsigned l = 0; l < warp_size; ++l)
         hash += static_cast<std::uint32_t>(access.address[l] - first) * (0x85EBCA77u * (2 * l + 1));
     Pattern& p = patterns_[(hash * 0xC2B2AE3Du >> 16) % capacity];
-    if (!p.is(access, bytes)) p.learn(access, bytes);
+    if (!p.is(access, bytes)) {
+        p.learn(access, bytes);
+        ++replacements_;
+    }
     return &p;
 }
 

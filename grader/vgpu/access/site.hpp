@@ -38,6 +38,8 @@ class Pattern : public Access {
     [[nodiscard]] bool matches(const std::uint32_t* registers) const;
     // The access with its first active lane at `first`.
     [[nodiscard]] Access at(std::uint64_t first) const;
+    // The lanes' distances from `first`, as signed numbers if the extent is below 2^31.
+    [[nodiscard]] const std::uint32_t* distances() const { return near_; }
 
     // The cost of the shape at `first`, computed once. Wavefronts and local sectors require `first` to be a multiple of
     // 4.
@@ -85,18 +87,21 @@ class Pattern : public Access {
 class PatternPool {
   public:
     Pattern* find(const Access& access, unsigned bytes);
+    [[nodiscard]] std::uint32_t replacements() const { return replacements_; }
 
   private:
     static constexpr std::size_t capacity = 64;
     std::unique_ptr<Pattern[]> patterns_;
+    std::uint32_t replacements_ = 0;
 };
 
 // One memory instruction on one host thread.
 struct alignas(64) MemorySite : MemoryStats {
     Allocation* allocation = nullptr;                  // that contained its lanes' bytes last time
     std::uint32_t shared_begin = 0, shared_bytes = 0;  // the same for shared memory: a variable or the dynamic part
-    Pattern* pattern = nullptr;
+    Pattern* pattern = nullptr;                        // of its last access, if known
     std::uint32_t misses = 0;  // in a row; after many, the instruction stops comparing for a while
+    std::uint32_t seen = 0;    // PatternPool::replacements() at its last access
 
     // The pattern of these registers if it is the same as last time, else nullptr.
     template <class Register>
@@ -104,9 +109,18 @@ struct alignas(64) MemorySite : MemoryStats {
         Pattern* p = pattern;
         return p && p->mask == mask && p->bytes == bytes && misses < patience && p->matches(registers) ? p : nullptr;
     }
-    void recalled() { misses = 0; }
+    // The pattern of its last access if that is known and not replaced.
+    [[nodiscard]] Pattern* last(const PatternPool& pool) const {
+        return seen == pool.replacements() ? pattern : nullptr;
+    }
+    void recalled(Pattern* p, const PatternPool& pool) {
+        misses = 0;
+        pattern = p;
+        seen = pool.replacements();
+    }
     void missed(const Access& access, unsigned bytes, PatternPool& pool) {
-        if (misses < patience) pattern = pool.find(access, bytes);
+        pattern = misses < patience ? pool.find(access, bytes) : nullptr;
+        seen = pool.replacements();
         if (++misses == patience + pause) misses = 0;
     }
 

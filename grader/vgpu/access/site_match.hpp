@@ -106,17 +106,43 @@ inline void load_windows(std::uint32_t* d, std::byte* first, const Pattern& p) {
     }
 }
 
+// The same for words that are apart.
+template <bool Full>
+inline void load_apart(std::uint32_t* d, std::byte* first, const Pattern& p) {
+#if defined(__AVX2__)
+    if (p.extent < std::uint64_t{1} << 31) {
+        for (unsigned g = 0; g < warp_size; g += 8) {
+            const __m256i at = _mm256_load_si256(vector_at(p.distances() + g)),
+                          on = Full ? _mm256_set1_epi32(-1) : lanes_on(p.mask >> g);
+            const __m256i old = _mm256_load_si256(vector_at(d + g));
+            _mm256_store_si256(
+                reinterpret_cast<__m256i*>(d + g),
+                _mm256_mask_i32gather_epi32(Full ? at : old, reinterpret_cast<const int*>(first), at, on, 1));
+        }
+        return;
+    }
+#endif
+    for (unsigned l = 0; l < warp_size; ++l)
+        if (Full || lane_on(p.mask, l)) std::memcpy(d + l, host_place(first, p.address[l]), sizeof *d);
+}
+
 inline void load_words(std::uint32_t* d, std::byte* first, const Pattern& p) {
-    if (p.words == Pattern::Words::Adjacent) {
-        std::memcpy(d, first, warp_size * sizeof *d);
-    } else if (p.words == Pattern::Words::One) {
-        std::uint32_t word;
-        std::memcpy(&word, first, sizeof word);
-        for (unsigned l = 0; l < warp_size; ++l) d[l] = word;
-    } else if (p.mask == full_mask) {
-        load_windows<true>(d, first, p);
-    } else {
-        load_windows<false>(d, first, p);
+    switch (p.words) {
+        case Pattern::Words::Adjacent:
+            std::memcpy(d, first, warp_size * sizeof *d);
+            break;
+        case Pattern::Words::One: {
+            std::uint32_t word;
+            std::memcpy(&word, first, sizeof word);
+            for (unsigned l = 0; l < warp_size; ++l) d[l] = word;
+            break;
+        }
+        case Pattern::Words::Windows:
+            p.mask == full_mask ? load_windows<true>(d, first, p) : load_windows<false>(d, first, p);
+            break;
+        case Pattern::Words::Apart:
+            p.mask == full_mask ? load_apart<true>(d, first, p) : load_apart<false>(d, first, p);
+            break;
     }
 }
 

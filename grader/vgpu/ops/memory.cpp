@@ -149,7 +149,7 @@ inline Allocation* global_allocation(Warp& w, MemorySite& site, const Pattern& p
 template <Op O, bool Word>
 [[gnu::always_inline]] inline void move_shape(Warp& w, const Insn& in, const Pattern& p, std::byte* first, bool room,
                                               Mover move) {
-    if (Word && O == Op::Load && p.words != Pattern::Words::Apart && room)
+    if (Word && O == Op::Load && room)
         load_words(operand<std::uint32_t>(w, in.d), first, p);
     else if (Word && O == Op::Store && p.words == Pattern::Words::Adjacent)
         std::memcpy(first, operand<std::uint32_t>(w, in.d), warp_size * sizeof(std::uint32_t));
@@ -242,8 +242,10 @@ template <Op O, Space S, bool Word>
                                                  Mover move) {
     if (in.form & form::synchronises) ++w.sync_operations;
     MemorySite& site = w.executor->memory[in.memory_slot];
+    const PatternPool& pool = w.executor->patterns;
     const auto recall = [&]<class Register>(const Register* registers, std::uint64_t& first) {
-        Pattern* p = site.recall(registers, mask, bytes);
+        Pattern* p = in.same_addresses ? (&site - in.same_addresses)->last(pool) : nullptr;
+        if (!p) p = site.recall(registers, mask, bytes);
         if (p) first = static_cast<Register>(registers[p->leader] + static_cast<Register>(in.offset));
         return p;
     };
@@ -252,7 +254,7 @@ template <Op O, Space S, bool Word>
                                                  : recall(operand<const std::uint64_t>(w, in.a), first);
     if (!p || !access_as_before<O, S, Word>(w, in, site, *p, first, move))
         return access_anew<O, S>(w, in, mask, bytes, move);
-    site.recalled();
+    site.recalled(p, pool);
     end_access<O>(w, in);
 }
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <random>
-#include <map>
 #include <set>
 
 #include "judge/catch.hpp"
@@ -262,6 +261,26 @@ TEST_CASE("words are loaded together for the lanes that take part") {
     });
     for (const auto words : {Pattern::Words::Windows, Pattern::Words::Adjacent, Pattern::Words::One})
         CHECK(seen[words] > 0);
+}
+
+TEST_CASE("words that are farther apart than 2 GiB are loaded") {
+    constexpr u64 apart = u64{100} << 20;
+    const HostPages memory(warp_size * apart);
+    alignas(32) u32 d[warp_size];
+    alignas(64) u64 address[warp_size];
+    for (const u32 mask : {full_mask, 0x7ffffffeu}) {
+        for (u32 l = 0; l < warp_size; ++l) {
+            address[l] = l * apart;
+            std::memcpy(memory.data() + address[l], &l, sizeof l);
+        }
+        Access x;
+        x.collect(address, 0, mask, 4);
+        Pattern p;
+        p.learn(x, 4);
+        std::ranges::fill(d, 7777u);
+        load_words(d, memory.data() + address[p.leader], p);
+        for (u32 l = 0; l < warp_size; ++l) REQUIRE(d[l] == (mask >> l & 1 ? l : 7777u));
+    }
 }
 
 TEST_CASE("no two lines have one hash, and lines that are any power of two apart are spread") {
