@@ -1,6 +1,7 @@
 // The 128-byte cache lines that one warp-level access touches.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -10,8 +11,8 @@ namespace warpgrade::vgpu {
 
 inline constexpr unsigned line_bytes = 128;
 
-constexpr std::int64_t line_of(std::uint64_t address) {
-    return static_cast<std::int64_t>(address) / line_bytes - (static_cast<std::int64_t>(address) % line_bytes < 0);
+constexpr std::int64_t line_of(std::uint64_t address) {  // addresses of shapes are relative and may be negative
+    return static_cast<std::int64_t>(address) >> std::countr_zero(line_bytes);
 }
 // The hash is in the upper bits. For tables of lines that are often a power of two apart.
 constexpr std::uint64_t hash_of_line(std::uint64_t line) { return line * 0x9E3779B97F4A7C15u; }

@@ -62,6 +62,12 @@ Access Pattern::at(std::uint64_t first) const {
     return moved;
 }
 
+std::uint32_t Pattern::words_at(std::uint64_t first) {
+    if (bytes < bank_bytes) return at(first).distinct_words(bytes);
+    if (words_ == 0) words_ = distinct_words(bytes);
+    return words_;
+}
+
 std::uint32_t Pattern::local_sectors_anywhere() {
     if (local_sectors_ == 0) local_sectors_ = local_sectors(*this, bytes);
     return local_sectors_;

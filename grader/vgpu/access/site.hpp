@@ -51,12 +51,7 @@ class Pattern : public Access {
     }
     [[nodiscard]] std::uint32_t local_sectors_anywhere();
     // For constant memory.
-    [[nodiscard]] std::uint32_t words_at(std::uint64_t first) {
-        if (bytes < bank_bytes) return at(first).distinct_words(bytes);
-        if (words_ == 0) [[unlikely]]
-            words_ = distinct_words(bytes);
-        return words_;
-    }
+    [[nodiscard]] std::uint32_t words_at(std::uint64_t first);
     // The lines that the shape touches, relative to that of `first`.
     [[nodiscard]] ShapeLines& lines_at(std::uint64_t first) {
         std::uint8_t& known = lines_by_place_[first % line_bytes];

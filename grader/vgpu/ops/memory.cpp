@@ -65,12 +65,15 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
+Mark mark_kind(const Warp& w, const Insn& in, bool load) {
+    if (!(in.form & (form::atomic | form::is_volatile))) return mark::plain;
+    const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
+    return flag ? mark::atomic : mark::is_volatile;
+}
+
 AccessTraits traits_of(const Warp& w, const Insn& in, Mover move, bool load) {
     AccessTraits how;
-    if (in.form & (form::atomic | form::is_volatile)) {
-        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
-        how.kind = flag ? mark::atomic : mark::is_volatile;
-    }
+    how.kind = mark_kind(w, in, load);
     if (load)
         how.copies = in.form & form::elements, how.read_only = in.form & form::read_only;
     else
@@ -108,8 +111,9 @@ template <Op O>
         trace_shared(w, in, p.at(first), p.bytes, O);
         if (!(w.block->watch.shared & BlockWatch::Marks)) return;
     }
-    watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
-                    traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+    watch_shared<O>(
+        w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes, mark_kind(w, in, O == Op::Load),
+        [&] { return traits_of(w, in, move, O == Op::Load); }, [&] { return p.at(first); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
 }
 template <Op O>

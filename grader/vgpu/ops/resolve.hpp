@@ -179,7 +179,8 @@ template <Op O>
         if (!(w.block->watch.shared & BlockWatch::Marks)) return;
     }
     const auto g = granules_of(*w.executor, x, 0, bytes, w.block->watch.marks.shift);
-    watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
+    watch_shared<O>(
+        w, in, g, bytes, how.kind, [&]() -> const AccessTraits& { return how; }, [&]() -> const Access& { return x; });
 }
 
 bool find_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes);
