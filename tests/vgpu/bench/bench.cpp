@@ -26,7 +26,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-constexpr int n = 512, long_n = 1 << 22, mask_width = 9;
+constexpr int n = 512, long_n = 1 << 22, mask_width = 9, gathered = 1 << 18;
 
 Floats noise(std::size_t count, unsigned seed) {
     Floats v(count);
@@ -96,6 +96,24 @@ Prepared convolution(Machine& m) {
             out};
 }
 
+// Eight loads for each of `gathered` results, from anywhere in an array of as many elements.
+std::vector<int> random_places() {
+    std::vector<int> places(8 * gathered);
+    unsigned seed = 6;
+    for (int& p : places) p = static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 8) % gathered;
+    return places;
+}
+
+Prepared gather(Machine& m) {
+    const auto in = m.upload(noise(gathered, 7)), out = m.upload(Floats(gathered));
+    const auto places = m.upload(random_places());
+    return {
+        [=, &m] {
+            return m.launch("gather", {gathered / 256}, {256}, in, places, out, gathered).counters.thread_inst_executed;
+        },
+        out};
+}
+
 std::vector<Case> cases() {
     const auto a = noise(n * n, 1), b = noise(n * n, 2), long_in = noise(long_n, 3), signal = noise(long_n, 4),
                mask = noise(mask_width, 5), columns = transposed(a);
@@ -134,6 +152,10 @@ std::vector<Case> cases() {
          [=] {
              return into(long_n,
                          [&](float* r) { plain::convolution(signal.data(), r, long_n, mask.data(), mask_width); });
+         }},
+        {"gather", gather,
+         [from = noise(gathered, 7), places = random_places(), into] {
+             return into(gathered, [&](float* r) { plain::gather(from.data(), places.data(), r, gathered); });
          }},
     };
 }
