@@ -72,9 +72,7 @@ std::uint32_t BlockL1::keep(std::span<const LinePart> parts) {
     return list;
 }
 
-void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot,
-                     LineRequest::Kind kind) {
-    const LineParts touched(access, 0, bytes);
+void BlockL1::access(std::uint32_t warp, const LineParts& touched, std::uint32_t slot, LineRequest::Kind kind) {
     const std::span<const LinePart> parts(touched.begin(), touched.end());
     if (parts.size() == 1)
         return note(warp, {parts[0].line, no_list, numbered(slot), static_cast<std::uint8_t>(parts[0].sectors), kind});
@@ -182,7 +180,11 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
 void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
     spread_.add(work);
     l2_.begin_block();
-    for (const LineRequest& request : misses) l2_.request(request, stats_[request.slot]);
+    constexpr std::size_t ahead = 8;  // sets of irregular accesses are not in the host's caches
+    for (std::size_t i = 0; i < misses.size(); ++i) {
+        if (i + ahead < misses.size()) l2_.prefetch(misses[i + ahead]);
+        l2_.request(misses[i], stats_[misses[i].slot]);
+    }
 }
 
 void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work) {

@@ -68,7 +68,10 @@ class BlockL1 {
     // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats);
     // One memory instruction of a warp.
-    void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
+    void access(std::uint32_t warp, const LineParts& lines, std::uint32_t slot, LineRequest::Kind kind);
+    void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind) {
+        this->access(warp, LineParts(access, 0, bytes), slot, kind);
+    }
     // The same for a known shape, with its first lane at `first`.
     void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
     // All warps have reached a barrier or their end: performs the recorded steps.
@@ -148,6 +151,11 @@ class L2Cache {
     L2Cache& operator=(const L2Cache&) = delete;
     void begin_block() { block_began_ = now_ + 1; }
     void request(const LineRequest& request, CacheStats& stats);
+    // Has the host fetch what request() will need.
+    void prefetch(const LineRequest& request) const {
+        const std::byte* set = storage_.data() + request.line % sets_ * sizeof(Set);
+        for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
+    }
 
   private:
     static constexpr unsigned ways = 16;

@@ -32,6 +32,12 @@ class LineParts {
     LineParts(const Access& x, std::uint64_t base, unsigned bytes);
     [[nodiscard]] const LinePart* begin() const { return parts_; }
     [[nodiscard]] const LinePart* end() const { return parts_ + count_; }
+    // As many as Access::sectors() counts.
+    [[nodiscard]] std::uint32_t sectors() const {
+        std::uint32_t total = 0;
+        for (const LinePart& part : *this) total += static_cast<std::uint32_t>(std::popcount(part.sectors));
+        return total;
+    }
 
   private:
     static constexpr std::uint8_t nowhere = 0xff;

@@ -80,7 +80,7 @@ std::uint8_t Pattern::learn_lines(std::uint64_t place) {
     if (known == lines_.end()) {
         ShapeLines& lines = lines_.emplace_back();
         lines.parts.assign(touched.begin(), touched.end());
-        for (const LinePart& part : touched) lines.sectors += static_cast<std::uint32_t>(std::popcount(part.sectors));
+        lines.sectors = touched.sectors();
         return static_cast<std::uint8_t>(lines_.size());
     }
     return static_cast<std::uint8_t>(known - lines_.begin() + 1);
