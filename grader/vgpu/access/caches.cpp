@@ -146,7 +146,7 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
     std::size_t way = 0;
     while (way != ways && set.tag[way] >> 8 != line) ++way;
     if (way == ways) {
-        way = static_cast<std::size_t>(std::ranges::min_element(set.used) - set.used);
+        way = find_least<ways>([&](std::size_t i) { return set.used[i]; });
         stats.dram_writes += count(set.tag[way] >> 4 & 15);
         set.tag[way] = line << 8;
         set.used[way] = 0;
