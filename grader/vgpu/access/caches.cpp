@@ -23,57 +23,46 @@ BlockL1::BlockL1() {
 void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats) {
     cache_.begin(bytes);
     stats_ = &stats;
-    // Different capacities place the first pages apart, so that the warps' steps do not all share one set of the host's
-    // cache.
-    for (std::size_t warp = traces_.size(); warp < warps; ++warp) traces_.emplace_back().reserve(64 + 4 * warp);
     traces_.resize(warps);
+    // Different sizes place the first pages apart, so that the warps' steps do not all share one set of the host's
+    // cache.
+    for (std::size_t warp = 0; warp < warps; ++warp)
+        if (Trace& trace = traces_[warp]; trace.memory.empty()) trace.memory.resize(64 + 4 * warp);
     begin_phase();
     misses.clear();
     lost_reads = lost_writes = 0;
 }
 
 void BlockL1::begin_phase() {
-    for (auto& trace : traces_) trace.clear();
+    for (Trace& trace : traces_) {
+        trace.end = trace.memory.data();
+        trace.full = trace.end + trace.memory.size();
+    }
     lists_.clear();
     ++phase_;
 }
 
-inline void BlockL1::perform_one(const LineRequest& request) {
-    const auto sectors = static_cast<unsigned>(request.sectors);
-    switch (static_cast<LineRequest::Kind>(request.kind)) {
-        case LineRequest::Kind::Read: {
-            const unsigned there = cache_.read(request.line, sectors);
-            (*stats_)[request.slot].l1_hits += count(there);
-            if (there != sectors) miss(request, sectors & ~there);
-            break;
-        }
-        case LineRequest::Kind::Atomic:
-            cache_.forget(request.line, sectors);
-            miss(request, sectors);
-            break;
-        case LineRequest::Kind::ReadPastL1:
-        case LineRequest::Kind::Write:
-            miss(request, sectors);
-            break;
+inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const Step& step) {
+    unsigned there = 0;
+    if (step.kind == LineRequest::Kind::Read) {
+        there = cache_.read(line, sectors);
+        (*stats_)[step.slot].l1_hits += count(there);
+    } else if (step.kind == LineRequest::Kind::Atomic) {
+        cache_.forget(line, sectors);
     }
+    if (there != sectors) miss(line, sectors & ~there, step);
 }
 
 inline void BlockL1::perform(const Step& step) {
-    if (step.count == 0) return perform_one(step.request);
-    const std::span parts(lists_.data() + step.list, step.count);
-    LineRequest request = step.request;
-    if (static_cast<LineRequest::Kind>(request.kind) == LineRequest::Kind::Read) {
-        const auto missed = [&](std::uint64_t line, unsigned sectors) {
-            request.line = line;
-            miss(request, sectors);
-        };
-        (*stats_)[request.slot].l1_hits += memo_.read(cache_, step.request.line, {phase_, step.list, parts}, missed);
-        return;
-    }
-    for (const LinePart& part : parts) {
-        request.line = step.request.line + static_cast<std::uint64_t>(part.line);
-        request.sectors = part.sectors;
-        perform_one(request);
+    const auto line = static_cast<std::uint64_t>(step.line);
+    if (step.list == no_list) return perform_line(line, step.parts, step);
+    const std::span parts(lists_.data() + step.list, step.parts);
+    if (step.kind == LineRequest::Kind::Read) {
+        const auto missed = [&](std::uint64_t where, unsigned sectors) { miss(where, sectors, step); };
+        (*stats_)[step.slot].l1_hits += memo_.read(cache_, line, {phase_, step.list, parts}, missed);
+    } else {
+        for (const LinePart& part : parts)
+            perform_line(line + static_cast<std::uint64_t>(part.line), part.sectors, step);
     }
 }
 
@@ -83,38 +72,44 @@ std::uint32_t BlockL1::keep(std::span<const LinePart> parts) {
     return list;
 }
 
-void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot,
-                     LineRequest::Kind kind) {
-    const LineParts touched(access, 0, bytes);
+void BlockL1::access(std::uint32_t warp, const LineParts& touched, std::uint32_t slot, LineRequest::Kind kind) {
     const std::span<const LinePart> parts(touched.begin(), touched.end());
-    const Step step = step_of(0, parts, slot, kind);
-    note(warp, parts.size() == 1 ? step : Step{step.request, keep(parts), step.count});
+    if (parts.size() == 1)
+        return note(warp, {parts[0].line, no_list, numbered(slot), static_cast<std::uint8_t>(parts[0].sectors), kind});
+    note(warp, {0, keep(parts), numbered(slot), static_cast<std::uint8_t>(parts.size()), kind});
+}
+
+void BlockL1::make_room(Trace& trace) {
+    const std::size_t steps = trace.memory.size();
+    if (steps >= max_trace_steps) return at_barrier();
+    trace.memory.resize(std::min(2 * steps, max_trace_steps));
+    trace.end = trace.memory.data() + steps;
+    trace.full = trace.memory.data() + trace.memory.size();
 }
 
 // The warps take turns, one instruction each, until all steps are performed.
 void BlockL1::at_barrier() {
-    done_.assign(traces_.size(), 0);
-    for (bool any = true; any;) {
-        any = false;
-        for (std::size_t w = 0; w < traces_.size(); ++w) {
-            std::size_t& next = done_[w];
-            if (next == traces_[w].size()) continue;
-            any = true;
-            perform(traces_[w][next++]);
+    turns_.clear();
+    for (const Trace& trace : traces_)
+        if (!trace.steps().empty()) turns_.push_back(trace.steps());
+    for (std::size_t turn = 0; !turns_.empty(); ++turn) {
+        bool over = false;
+        for (const std::span<const Step> steps : turns_) {
+            perform(steps[turn]);
+            over |= turn + 1 == steps.size();
         }
+        if (over) std::erase_if(turns_, [turn](const auto& steps) { return turn + 1 == steps.size(); });
     }
     begin_phase();
 }
 
-void BlockL1::miss(const LineRequest& request, unsigned sectors) {
-    if (misses.size() < max_requests) {
-        misses.push_back(request);
-        misses.back().sectors = sectors;
-    } else if (static_cast<LineRequest::Kind>(request.kind) <= LineRequest::Kind::ReadPastL1) {
+void BlockL1::miss(std::uint64_t line, unsigned sectors, const Step& step) {
+    if (misses.size() < max_requests)
+        misses.push_back(LineRequest::of(line, sectors, step.kind, step.slot));
+    else if (step.kind <= LineRequest::Kind::ReadPastL1)
         lost_reads += count(sectors);
-    } else {
+    else
         lost_writes += count(sectors);
-    }
 }
 
 namespace {
@@ -145,25 +140,21 @@ L2Cache::~L2Cache() {
 static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
 
 void L2Cache::request(const LineRequest& request, CacheStats& stats) {
-    Set& all = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
-    if (all.launch != launch_) all = {.launch = launch_, .lines = {}};
-    Line* const set = all.lines;
-    Line* chosen = set;
-    for (Line* way = set; way != set + ways; ++way) {
-        if (way->used != 0 && way->tag >> 8 == request.line) {
-            chosen = way;
-            break;
-        }
-        if (way->used < chosen->used) chosen = way;
+    Set& set = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
+    if (set.launch != launch_) set = {.launch = launch_, .tag = {}, .used = {}};
+    const std::uint64_t line = request.line;  // is not 0: no memory lies there, so no empty way has its tag
+    std::size_t way = 0;
+    while (way != ways && set.tag[way] >> 8 != line) ++way;
+    if (way == ways) {
+        way = find_least<ways>([&](std::size_t i) { return set.used[i]; });
+        stats.dram_writes += count(set.tag[way] >> 4 & 15);
+        set.tag[way] = line << 8;
+        set.used[way] = 0;
     }
-    if (chosen->used == 0 || chosen->tag >> 8 != request.line) {
-        stats.dram_writes += count(chosen->tag >> 4 & 15);
-        chosen->tag = std::uint64_t{request.line} << 8;
-        chosen->used = 0;
-    }
-    const auto own = static_cast<unsigned>(chosen->used >> 4 >= block_began_ ? chosen->used & 15 : 0);
+    std::uint64_t& tag = set.tag[way];
+    const auto own = static_cast<unsigned>(set.used[way] >> 4 >= block_began_ ? set.used[way] & 15 : 0);
     const auto wanted = static_cast<unsigned>(request.sectors);
-    const auto valid = static_cast<unsigned>(chosen->tag & 15);
+    const auto valid = static_cast<unsigned>(tag & 15);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read:
         case LineRequest::Kind::ReadPastL1:
@@ -175,21 +166,25 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             break;
         case LineRequest::Kind::Atomic:
             stats.dram_reads += count(wanted & ~valid);
-            chosen->tag |= std::uint64_t{wanted} << 4;
+            tag |= std::uint64_t{wanted} << 4;
             break;
         case LineRequest::Kind::Write:  // needs no old content: L2 tracks which bytes of a sector are new
             stats.l2_writes += count(wanted);
-            chosen->tag |= std::uint64_t{wanted} << 4;
+            tag |= std::uint64_t{wanted} << 4;
             break;
     }
-    chosen->tag |= wanted;
-    chosen->used = ++now_ << 4 | own | wanted;
+    tag |= wanted;
+    set.used[way] = ++now_ << 4 | own | wanted;
 }
 
 void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
     spread_.add(work);
     l2_.begin_block();
-    for (const LineRequest& request : misses) l2_.request(request, stats_[request.slot]);
+    constexpr std::size_t ahead = 8;  // sets of irregular accesses are not in the host's caches
+    for (std::size_t i = 0; i < misses.size(); ++i) {
+        if (i + ahead < misses.size()) l2_.prefetch(misses[i + ahead]);
+        l2_.request(misses[i], stats_[misses[i].slot]);
+    }
 }
 
 void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work) {

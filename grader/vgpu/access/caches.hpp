@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -37,6 +38,12 @@ struct LineRequest {
     static constexpr int slot_bits = 16;
     std::uint64_t slot : slot_bits;  // the slot of the instruction's statistics
     static constexpr std::uint32_t max_slots = 1u << slot_bits;
+
+    // In one piece: field by field, a processor would wait for the last write before it can read the whole.
+    static LineRequest of(std::uint64_t line, unsigned sectors, Kind kind, std::uint16_t slot) {
+        return std::bit_cast<LineRequest>(line | std::uint64_t{sectors} << 41 |
+                                          std::uint64_t{static_cast<unsigned>(kind)} << 45 | std::uint64_t{slot} << 47);
+    }
 };
 static_assert(sizeof(LineRequest) == 8);
 
@@ -58,7 +65,10 @@ class BlockL1 {
     // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats);
     // One memory instruction of a warp.
-    void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
+    void access(std::uint32_t warp, const LineParts& lines, std::uint32_t slot, LineRequest::Kind kind);
+    void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind) {
+        this->access(warp, LineParts(access, 0, bytes), slot, kind);
+    }
     // The same for a known shape, with its first lane at `first`.
     void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
     // All warps have reached a barrier or their end: performs the recorded steps.
@@ -71,38 +81,45 @@ class BlockL1 {
     std::uint64_t lost_reads = 0, lost_writes = 0;
 
   private:
-    // One memory instruction: one line, or a list of them relative to `request.line`.
+    // One memory instruction: one line, or a list of them relative to `line`.
     struct Step {
-        LineRequest request;
-        std::uint32_t list, count;  // into lists_; count 0: no list
+        std::int64_t line;
+        std::uint32_t list;  // into lists_, or no_list
+        std::uint16_t slot;  // as in LineRequest
+        std::uint8_t parts;  // length of the list; of one line its sectors
+        LineRequest::Kind kind;
     };
+    static_assert(sizeof(Step) == 16);
+    static constexpr std::uint32_t no_list = ~0u;
     static constexpr std::size_t max_trace_steps = std::size_t{1} << 15;  // per warp, between two barriers
+    // The steps of one warp since the last barrier. The memory of a trace is used again after the barrier.
+    struct Trace {
+        std::vector<Step> memory;
+        Step* end = nullptr;   // of the steps
+        Step* full = nullptr;  // of the memory
+        [[nodiscard]] std::span<const Step> steps() const { return {memory.data(), end}; }
+    };
 
     void note(std::uint32_t warp, const Step& step) {
-        auto& trace = traces_[warp];
-        trace.push_back(step);
-        if (trace.size() >= max_trace_steps) [[unlikely]]
-            at_barrier();
+        Trace& trace = traces_[warp];
+        *trace.end++ = step;
+        if (trace.end == trace.full) [[unlikely]]
+            make_room(trace);
     }
-    // `parts` are relative to `line`. If there are several, the caller sets where their list is.
-    static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,
-                        LineRequest::Kind kind) {
-        const bool one = parts.size() == 1;
-        return {{static_cast<std::uint64_t>(one ? line + parts[0].line : line), parts[0].sectors,
-                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::max_slots - 1)},
-                0,
-                one ? 0 : static_cast<std::uint32_t>(parts.size())};
+    void make_room(Trace& trace);
+    static constexpr std::uint16_t numbered(std::uint32_t slot) {
+        return static_cast<std::uint16_t>(std::min(slot, LineRequest::max_slots - 1));
     }
     std::uint32_t keep(std::span<const LinePart> parts);
     void begin_phase();
     void perform(const Step& step);
-    void perform_one(const LineRequest& request);
-    void miss(const LineRequest& request, unsigned sectors);
+    void perform_line(std::uint64_t line, unsigned sectors, const Step& step);
+    void miss(std::uint64_t line, unsigned sectors, const Step& step);
 
-    std::vector<std::vector<Step>> traces_;  // by warp, since the last barrier
-    std::vector<LinePart> lists_;            // for the steps in traces_
+    std::vector<Trace> traces_;    // by warp
+    std::vector<LinePart> lists_;  // for the steps in traces_
     std::uint64_t phase_;  // unique number of the current phase (the time since the last barrier) over all blocks
-    std::vector<std::size_t> done_;
+    std::vector<std::span<const Step>> turns_;  // of at_barrier()
     std::vector<MemorySite>* stats_ = nullptr;
     L1Cache cache_;
     L1Memo memo_;
@@ -110,15 +127,16 @@ class BlockL1 {
 
 inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,
                             LineRequest::Kind kind) {
-    Step step = step_of(line_of(first), shape.parts, slot, kind);
-    if (step.count != 0) {
-        if (shape.phase != phase_) {
-            shape.copy = keep(shape.parts);
-            shape.phase = phase_;
-        }
-        step.list = shape.copy;
+    const std::int64_t line = line_of(first);
+    if (shape.parts.size() == 1) {
+        const LinePart only = shape.parts[0];
+        return note(warp, {line + only.line, no_list, numbered(slot), static_cast<std::uint8_t>(only.sectors), kind});
     }
-    note(warp, step);
+    if (shape.phase != phase_) {
+        shape.copy = keep(shape.parts);
+        shape.phase = phase_;
+    }
+    note(warp, {line, shape.copy, numbered(slot), static_cast<std::uint8_t>(shape.parts.size()), kind});
 }
 
 // The L2 of one launch.
@@ -130,16 +148,18 @@ class L2Cache {
     L2Cache& operator=(const L2Cache&) = delete;
     void begin_block() { block_began_ = now_ + 1; }
     void request(const LineRequest& request, CacheStats& stats);
+    // Has the host fetch what request() will need.
+    void prefetch(const LineRequest& request) const {
+        const std::byte* set = storage_.data() + request.line % sets_ * sizeof(Set);
+        for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
+    }
 
   private:
-    struct Line {
-        std::uint64_t tag = 0;   // line << 8 | dirty sectors << 4 | valid sectors
-        std::uint64_t used = 0;  // when << 4 | sectors that the running block has asked for
-    };
     static constexpr unsigned ways = 16;
     struct Set {
-        std::uint64_t launch;  // whose lines these are; of another one, the set is empty
-        Line lines[ways];
+        std::uint64_t launch;      // whose lines these are; of another one, the set is empty
+        std::uint64_t tag[ways];   // line << 8 | dirty sectors << 4 | valid sectors
+        std::uint64_t used[ways];  // when << 4 | sectors that the running block has asked for; 0: never
     };
 
     std::uint64_t sets_, now_ = 0, block_began_ = 0, launch_;

@@ -11,6 +11,21 @@
 
 namespace warpgrade::vgpu {
 
+// The index of the least of some numbers; the first one if there are several. It has no branch, which a processor could
+// not predict.
+template <std::size_t Count, class F>
+std::size_t find_least(F&& number) {
+    std::size_t index = 0;
+    std::uint64_t least = number(0);
+    for (std::size_t i = 1; i < Count; ++i) {
+        const std::uint64_t other = number(i);
+        const bool less = other < least;
+        least = less ? other : least;
+        index = less ? i : index;
+    }
+    return index;
+}
+
 // Lines of 128 bytes in sectors of 32, four ways, LRU.
 class L1Cache {
   public:
@@ -22,6 +37,7 @@ class L1Cache {
         if (sets != sets_) {
             sets_ = sets;
             lines_.assign(sets * ways, Line{});
+            last_ = 0;
         }
         floor_ = now_;
     }
@@ -31,8 +47,7 @@ class L1Cache {
         Line* const set = set_of(line);
         Line* way = std::find_if(set, set + ways, [&](const Line& other) { return holds(other, line); });
         const bool there = way != set + ways;
-        if (!there)
-            way = std::min_element(set, set + ways, [](const Line& a, const Line& b) { return a.used < b.used; });
+        if (!there) way = set + find_least<ways>([&](std::size_t i) { return set[i].used; });
         place = static_cast<Place>(way - lines_.data());
         if (there) return read_at(place, sectors);
         throws_out_ += way->used > floor_;
@@ -40,9 +55,9 @@ class L1Cache {
         *way = {line << 4 | sectors, ++now_};
         return 0;
     }
+    // The warps of a block often read the same line one after the other.
     unsigned read(std::uint64_t line, unsigned sectors) {
-        Place place;
-        return read(line, sectors, place);
+        return holds(last_, line) ? read_at(last_, sectors) : read(line, sectors, last_);
     }
 
     // Evicts sectors of a line if they are present.
@@ -88,6 +103,7 @@ class L1Cache {
     std::vector<Line> lines_;
     std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
     std::uint64_t throws_out_ = 0, last_use_lost_ = 0;
+    Place last_ = 0;  // of the last line that was read by itself
 };
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.

@@ -1,6 +1,7 @@
 // The 128-byte cache lines that one warp-level access touches.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -10,8 +11,8 @@ namespace warpgrade::vgpu {
 
 inline constexpr unsigned line_bytes = 128;
 
-constexpr std::int64_t line_of(std::uint64_t address) {
-    return static_cast<std::int64_t>(address) / line_bytes - (static_cast<std::int64_t>(address) % line_bytes < 0);
+constexpr std::int64_t line_of(std::uint64_t address) {  // addresses of shapes are relative and may be negative
+    return static_cast<std::int64_t>(address) >> std::countr_zero(line_bytes);
 }
 // The hash is in the upper bits. For tables of lines that are often a power of two apart.
 constexpr std::uint64_t hash_of_line(std::uint64_t line) { return line * 0x9E3779B97F4A7C15u; }
@@ -31,6 +32,12 @@ class LineParts {
     LineParts(const Access& x, std::uint64_t base, unsigned bytes);
     [[nodiscard]] const LinePart* begin() const { return parts_; }
     [[nodiscard]] const LinePart* end() const { return parts_ + count_; }
+    // As many as Access::sectors() counts.
+    [[nodiscard]] std::uint32_t sectors() const {
+        std::uint32_t total = 0;
+        for (const LinePart& part : *this) total += static_cast<std::uint32_t>(std::popcount(part.sectors));
+        return total;
+    }
 
   private:
     static constexpr std::uint8_t nowhere = 0xff;
@@ -44,11 +51,12 @@ class LineParts {
 };
 
 // The lines of a shape whose first lane is at a fixed offset in its line, which has number 0.
-struct ShapeLines {
+struct alignas(64) ShapeLines {
     std::vector<LinePart> parts;
-    // Where the L1 model has a copy of them in one phase; see BlockL1.
-    std::uint64_t phase = 0;
+    std::uint32_t sectors = 0;  // of all parts
+    // Where the L1 model has a copy of the parts in one phase; see BlockL1.
     std::uint32_t copy = 0;
+    std::uint64_t phase = 0;
 };
 
 }  // namespace warpgrade::vgpu

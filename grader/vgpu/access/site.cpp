@@ -13,7 +13,7 @@ void Pattern::learn(const Access& access, unsigned bytes_of_lane) {
     for (unsigned l = 0; l < warp_size; ++l) near_[l] = static_cast<std::uint32_t>(address[l]);
     low -= first;
     high -= first;
-    std::fill(std::begin(sectors_by_phase_), std::end(sectors_by_phase_), std::uint8_t{0});
+    extent = high - low + bytes;
     wavefronts_ = {0, 0};
     local_sectors_ = words_ = 0;
     std::fill(std::begin(lines_by_place_), std::end(lines_by_place_), std::uint8_t{0});
@@ -23,9 +23,10 @@ void Pattern::learn(const Access& access, unsigned bytes_of_lane) {
 }
 
 void Pattern::find_windows() {
-    windowed = bytes == bank_bytes;
+    words = Words::Apart;
     reach = low;
-    if (!windowed) return;
+    if (bytes != bank_bytes) return;
+    bool windowed = true;
     for (unsigned g = 0; g < 4; ++g) {
         const std::uint64_t* a = address + 8 * std::size_t{g};
         const auto begin =
@@ -38,6 +39,11 @@ void Pattern::find_windows() {
             word[8 * g + l] = static_cast<std::uint8_t>(distance / bank_bytes);
         }
     }
+    if (mask == full_mask && kind != Kind::Other)
+        words = kind == Kind::Uniform ? Words::One : Words::Adjacent;
+    else if (windowed)
+        words = Words::Windows;
+    if (words == Words::One) reach = low + bytes;
 }
 
 bool Pattern::is(const Access& access, unsigned bytes_of_lane) const {
@@ -56,6 +62,12 @@ Access Pattern::at(std::uint64_t first) const {
     return moved;
 }
 
+std::uint32_t Pattern::words_at(std::uint64_t first) {
+    if (bytes < bank_bytes) return at(first).distinct_words(bytes);
+    if (words_ == 0) words_ = distinct_words(bytes);
+    return words_;
+}
+
 std::uint32_t Pattern::local_sectors_anywhere() {
     if (local_sectors_ == 0) local_sectors_ = local_sectors(*this, bytes);
     return local_sectors_;
@@ -66,7 +78,9 @@ std::uint8_t Pattern::learn_lines(std::uint64_t place) {
     const auto same = [&](const ShapeLines& known) { return std::ranges::equal(known.parts, touched); };
     const auto known = std::ranges::find_if(lines_, same);
     if (known == lines_.end()) {
-        lines_.push_back({{touched.begin(), touched.end()}});
+        ShapeLines& lines = lines_.emplace_back();
+        lines.parts.assign(touched.begin(), touched.end());
+        lines.sectors = touched.sectors();
         return static_cast<std::uint8_t>(lines_.size());
     }
     return static_cast<std::uint8_t>(known - lines_.begin() + 1);
@@ -79,7 +93,10 @@ Pattern* PatternPool::find(const Access& access, unsigned bytes) {
     for (unsigned l = 0; l < warp_size; ++l)
         hash += static_cast<std::uint32_t>(access.address[l] - first) * (0x85EBCA77u * (2 * l + 1));
     Pattern& p = patterns_[(hash * 0xC2B2AE3Du >> 16) % capacity];
-    if (!p.is(access, bytes)) p.learn(access, bytes);
+    if (!p.is(access, bytes)) {
+        p.learn(access, bytes);
+        ++replacements_;
+    }
     return &p;
 }
 

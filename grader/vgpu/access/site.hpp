@@ -22,9 +22,11 @@ class Pattern : public Access {
   public:
     unsigned bytes = 0;  // of one lane
     unsigned leader = 0;
-    // If windowed, each group of eight lanes reads words of one window of eight: `window` is its begin, `word` the
-    // index of each lane's word in it.
-    bool windowed = false;
+    std::uint64_t extent = 0;  // from the begin of the lowest lane's bytes to the end of the highest one's
+    // How four-byte words are loaded. Windows: each group of eight lanes reads words of one window of eight; `window`
+    // is its begin, `word` the index of each lane's word in it. One and Adjacent: by a full warp.
+    enum class Words : std::uint8_t { Apart, Windows, Adjacent, One };
+    Words words = Words::Apart;
     std::uint64_t window[4] = {};
     std::uint64_t reach = 0;  // end of the last window
     alignas(32) std::uint8_t word[warp_size] = {};
@@ -36,15 +38,12 @@ class Pattern : public Access {
     [[nodiscard]] bool matches(const std::uint32_t* registers) const;
     // The access with its first active lane at `first`.
     [[nodiscard]] Access at(std::uint64_t first) const;
+    // The lanes' distances from `first`, as signed numbers if the extent is below 2^31.
+    [[nodiscard]] const std::uint32_t* distances() const { return near_; }
 
     // The cost of the shape at `first`, computed once. Wavefronts and local sectors require `first` to be a multiple of
     // 4.
-    [[nodiscard]] std::uint32_t sectors_at(std::uint64_t first) {
-        std::uint8_t& known = sectors_by_phase_[first % sector_bytes];
-        if (known == 0) [[unlikely]]
-            known = static_cast<std::uint8_t>(at(first).sectors(bytes));  // near 0, lower addresses would wrap
-        return known;
-    }
+    [[nodiscard]] std::uint32_t sectors_at(std::uint64_t first) { return lines_at(first).sectors; }
     [[nodiscard]] Wavefronts wavefronts_anywhere() {
         if (wavefronts_.total == 0) [[unlikely]]
             wavefronts_ = wavefronts(bytes);
@@ -52,12 +51,7 @@ class Pattern : public Access {
     }
     [[nodiscard]] std::uint32_t local_sectors_anywhere();
     // For constant memory.
-    [[nodiscard]] std::uint32_t words_at(std::uint64_t first) {
-        if (bytes < bank_bytes) return at(first).distinct_words(bytes);
-        if (words_ == 0) [[unlikely]]
-            words_ = distinct_words(bytes);
-        return words_;
-    }
+    [[nodiscard]] std::uint32_t words_at(std::uint64_t first);
     // The lines that the shape touches, relative to that of `first`.
     [[nodiscard]] ShapeLines& lines_at(std::uint64_t first) {
         std::uint8_t& known = lines_by_place_[first % line_bytes];
@@ -75,7 +69,6 @@ class Pattern : public Access {
   private:
     std::uint8_t learn_lines(std::uint64_t place);
     void find_windows();
-    std::uint8_t sectors_by_phase_[sector_bytes] = {};  // 0: not yet known
     Wavefronts wavefronts_{0, 0};
     std::uint32_t local_sectors_ = 0, words_ = 0;
     std::uint8_t lines_by_place_[line_bytes] = {};    // index into lines_ plus 1; 0: not yet known
@@ -89,18 +82,21 @@ class Pattern : public Access {
 class PatternPool {
   public:
     Pattern* find(const Access& access, unsigned bytes);
+    [[nodiscard]] std::uint32_t replacements() const { return replacements_; }
 
   private:
     static constexpr std::size_t capacity = 64;
     std::unique_ptr<Pattern[]> patterns_;
+    std::uint32_t replacements_ = 0;
 };
 
 // One memory instruction on one host thread.
 struct alignas(64) MemorySite : MemoryStats {
     Allocation* allocation = nullptr;                  // that contained its lanes' bytes last time
     std::uint32_t shared_begin = 0, shared_bytes = 0;  // the same for shared memory: a variable or the dynamic part
-    Pattern* pattern = nullptr;
+    Pattern* pattern = nullptr;                        // of its last access, if known
     std::uint32_t misses = 0;  // in a row; after many, the instruction stops comparing for a while
+    std::uint32_t seen = 0;    // PatternPool::replacements() at its last access
 
     // The pattern of these registers if it is the same as last time, else nullptr.
     template <class Register>
@@ -108,9 +104,18 @@ struct alignas(64) MemorySite : MemoryStats {
         Pattern* p = pattern;
         return p && p->mask == mask && p->bytes == bytes && misses < patience && p->matches(registers) ? p : nullptr;
     }
-    void recalled() { misses = 0; }
+    // The pattern of its last access if that is known and not replaced.
+    [[nodiscard]] Pattern* last(const PatternPool& pool) const {
+        return seen == pool.replacements() ? pattern : nullptr;
+    }
+    void recalled(Pattern* p, const PatternPool& pool) {
+        misses = 0;
+        pattern = p;
+        seen = pool.replacements();
+    }
     void missed(const Access& access, unsigned bytes, PatternPool& pool) {
-        if (misses < patience) pattern = pool.find(access, bytes);
+        pattern = misses < patience ? pool.find(access, bytes) : nullptr;
+        seen = pool.replacements();
         if (++misses == patience + pause) misses = 0;
     }
 

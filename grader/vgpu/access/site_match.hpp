@@ -80,8 +80,10 @@ inline bool Pattern::matches(const std::uint32_t* registers) const {
 }
 #endif
 
-// Loads one word per lane of a windowed pattern whose first lane's bytes are at `first`. Reads whole windows.
-inline void load_words(std::uint32_t* d, std::byte* first, const Pattern& p) {
+// Loads one word per lane of a pattern whose words are not apart and whose first lane's bytes are at `first`. Reads
+// whole windows.
+template <bool Full>
+inline void load_windows(std::uint32_t* d, std::byte* first, const Pattern& p) {
     for (unsigned g = 0; g < 4; ++g) {
         const std::byte* window = host_place(first, p.window[g]);
         std::uint32_t* to = d + 8 * std::size_t{g};
@@ -90,7 +92,7 @@ inline void load_words(std::uint32_t* d, std::byte* first, const Pattern& p) {
         const __m256i which =
             _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p.word + 8 * std::size_t{g})));
         __m256i v = _mm256_permutevar8x32_epi32(words, which);
-        if (p.mask != full_mask) {
+        if constexpr (!Full) {
             const __m256i old = _mm256_load_si256(reinterpret_cast<const __m256i*>(to));
             v = _mm256_blendv_epi8(old, v, lanes_on(p.mask >> (8 * g)));
         }
@@ -99,8 +101,48 @@ inline void load_words(std::uint32_t* d, std::byte* first, const Pattern& p) {
         std::uint32_t words[8];
         std::memcpy(words, window, sizeof words);
         for (unsigned l = 0; l < 8; ++l)
-            if (lane_on(p.mask, 8 * g + l)) to[l] = words[p.word[8 * g + l]];
+            if (Full || lane_on(p.mask, 8 * g + l)) to[l] = words[p.word[8 * g + l]];
 #endif
+    }
+}
+
+// The same for words that are apart.
+template <bool Full>
+inline void load_apart(std::uint32_t* d, std::byte* first, const Pattern& p) {
+#if defined(__AVX2__)
+    if (p.extent < std::uint64_t{1} << 31) {
+        for (unsigned g = 0; g < warp_size; g += 8) {
+            const __m256i at = _mm256_load_si256(vector_at(p.distances() + g)),
+                          on = Full ? _mm256_set1_epi32(-1) : lanes_on(p.mask >> g);
+            const __m256i old = _mm256_load_si256(vector_at(d + g));
+            _mm256_store_si256(
+                reinterpret_cast<__m256i*>(d + g),
+                _mm256_mask_i32gather_epi32(Full ? at : old, reinterpret_cast<const int*>(first), at, on, 1));
+        }
+        return;
+    }
+#endif
+    for (unsigned l = 0; l < warp_size; ++l)
+        if (Full || lane_on(p.mask, l)) std::memcpy(d + l, host_place(first, p.address[l]), sizeof *d);
+}
+
+inline void load_words(std::uint32_t* d, std::byte* first, const Pattern& p) {
+    switch (p.words) {
+        case Pattern::Words::Adjacent:
+            std::memcpy(d, first, warp_size * sizeof *d);
+            break;
+        case Pattern::Words::One: {
+            std::uint32_t word;
+            std::memcpy(&word, first, sizeof word);
+            for (unsigned l = 0; l < warp_size; ++l) d[l] = word;
+            break;
+        }
+        case Pattern::Words::Windows:
+            p.mask == full_mask ? load_windows<true>(d, first, p) : load_windows<false>(d, first, p);
+            break;
+        case Pattern::Words::Apart:
+            p.mask == full_mask ? load_apart<true>(d, first, p) : load_apart<false>(d, first, p);
+            break;
     }
 }
 

@@ -70,15 +70,17 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
 void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
                         const LaunchTrack& track, const Observer& o);
 
-// Checks and notes an access of shared memory. `access` makes the Access; it is called only if a check needs it.
-template <Op O, class F>
-inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const AccessTraits& how,
+// Checks and notes an access of shared memory. `traits` and `access` make the AccessTraits and the Access; they are
+// called only if a check needs them.
+template <Op O, class T, class F>
+inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, Mark kind, T&& traits,
                          F&& access) {
     SharedMarks& marks = w.block->watch.marks;
-    const Observer o = observer_of(w, in, how.kind);
+    const Observer o = observer_of(w, in, kind);
     const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
     if (O == Op::Load && note_load(memory, g.shape, g.first, o, w.block->watch.start)) [[likely]]
         return;
+    const AccessTraits& how = traits();
     if (O == Op::Store && !g.shape.overlap && !how.undefined && note_store(memory, g.shape, g.first, o)) [[likely]]
         return;
     const WatchedAccess a{O,      ptx::Space::Shared,  access(), bytes, 0, w.block->shared, marks.shift,

@@ -101,6 +101,7 @@ struct Insn {
     bool guard_negated = false;
     bool has_guard = false;
     Flow flow = Flow::Uses;
+    std::uint16_t same_addresses = 0;  // see equal_addresses.hpp
 
     // The member mask of a collective.
     [[nodiscard]] Ref members() const { return static_cast<Ref>(value); }

@@ -5,6 +5,7 @@
 
 #include "vgpu/code/chains.hpp"
 #include "vgpu/code/decoder.hpp"
+#include "vgpu/code/equal_addresses.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -143,6 +144,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();
     std::ranges::stable_sort(builder.code.uses, {}, &RegisterUse::insn);
+    find_equal_addresses(builder.code);
     return std::move(builder.code);
 }
 

@@ -10,11 +10,10 @@ namespace {
 
 using ptx::Space;
 // form: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
-// bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: constants, which have their own
-// cache, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases earlier writes, bit 11: through the read-only
-// cache. For function parameters see param_form.
+// bit 6: past L1, bit 7: constants, which have their own cache, bit 8: volatile, bit 9: relaxed or stronger, bit 10:
+// releases earlier writes, bit 11: through the read-only cache. For function parameters see param_form.
 namespace form {
-constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
+constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, past_l1 = 64, constant = 128;
 constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024, read_only = 2048;
 }  // namespace form
 
@@ -66,12 +65,15 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
+Mark mark_kind(const Warp& w, const Insn& in, bool load) {
+    if (!(in.form & (form::atomic | form::is_volatile))) return mark::plain;
+    const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
+    return flag ? mark::atomic : mark::is_volatile;
+}
+
 AccessTraits traits_of(const Warp& w, const Insn& in, Mover move, bool load) {
     AccessTraits how;
-    if (in.form & (form::atomic | form::is_volatile)) {
-        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
-        how.kind = flag ? mark::atomic : mark::is_volatile;
-    }
+    how.kind = mark_kind(w, in, load);
     if (load)
         how.copies = in.form & form::elements, how.read_only = in.form & form::read_only;
     else
@@ -109,8 +111,9 @@ template <Op O>
         trace_shared(w, in, p.at(first), p.bytes, O);
         if (!(w.block->watch.shared & BlockWatch::Marks)) return;
     }
-    watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
-                    traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+    watch_shared<O>(
+        w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes, mark_kind(w, in, O == Op::Load),
+        [&] { return traits_of(w, in, move, O == Op::Load); }, [&] { return p.at(first); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
 }
 template <Op O>
@@ -135,49 +138,64 @@ template <Op O>
     watch_local<O>(w, in, p.at(first), p.bytes, traits_of(w, in, move, O == Op::Load));
 }
 
+// The allocation that contains the bytes of a known shape, or nullptr.
+template <Op O>
+inline Allocation* global_allocation(Warp& w, MemorySite& site, const Pattern& p, std::uint64_t first) {
+    const std::uint64_t low = first + p.low;
+    Allocation* a = site.allocation;
+    if (a && p.extent <= a->bytes && low - a->base <= a->bytes - p.extent) [[likely]]
+        return a;
+    return global_allocation<O>(w, site, low, first + p.high, p.bytes);
+}
+
+// Moves the lanes' elements of a known shape whose first lane's bytes are at `first`. `room`: its windows are inside of
+// the memory too.
+template <Op O, bool Word>
+[[gnu::always_inline]] inline void move_shape(Warp& w, const Insn& in, const Pattern& p, std::byte* first, bool room,
+                                              Mover move) {
+    if (Word && O == Op::Load && room)
+        load_words(operand<std::uint32_t>(w, in.d), first, p);
+    else if (Word && O == Op::Store && p.words == Pattern::Words::Adjacent)
+        std::memcpy(first, operand<std::uint32_t>(w, in.d), warp_size * sizeof(std::uint32_t));
+    else
+        move(w, in, first, p);
+}
+
 // Performs an access of the same shape as the instruction's last one, of which only the bounds are unknown. False if
 // the shape differs or something is wrong; then the slow path takes over.
-template <Op O, Space S>
-[[gnu::always_inline]] inline bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first,
-                                                    Mover move) {
-    const std::uint64_t low = first + p.low, high = first + p.high;
+template <Op O, Space S, bool Word>
+[[gnu::always_inline]] inline bool access_as_before(Warp& w, const Insn& in, MemorySite& site, Pattern& p,
+                                                    std::uint64_t first, Mover move) {
     if (first & (p.bytes - 1)) return false;
-    MemorySite& site = w.executor->memory[in.memory_slot];
     if constexpr (S == Space::Shared) {
-        if (!fits_shared(w, site, low, high, p.bytes) || first % bank_bytes != 0) return false;
+        if (!fits_shared(w, site, first + p.low, first + p.high, p.bytes) || first % bank_bytes != 0) return false;
         if (w.block->watch.shared) observe_shared<O>(w, in, p, first, move);
-        std::byte* origin = host_place(w.block->shared, first);
-        if (O == Op::Load && p.windowed && (in.form & form::word))
-            load_words(operand<std::uint32_t>(w, in.d), origin, p);
-        else
-            move(w, in, origin, p);
+        move_shape<O, Word>(w, in, p, host_place(w.block->shared, first), true, move);
         const auto waves = p.wavefronts_anywhere();
         count_known<O == Op::Load ? StatKind::SharedLoad : StatKind::SharedStore>(w, site, waves.total,
                                                                                   waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
-        if (!fits(low, high, 0, w.local_end, p.bytes) || first % bank_bytes != 0) return false;
+        if (!fits(first + p.low, first + p.high, 0, w.local_end, p.bytes) || first % bank_bytes != 0) return false;
         if (w.watch.local_written) observe_local<O>(w, in, p, first, move);
         move_local(w, in, p, first, move);
         count_known<O == Op::Load ? StatKind::LocalLoad : StatKind::LocalStore>(w, site, p.local_sectors_anywhere());
     } else {
-        if (S == Space::Generic && low < device::address_space::global_base) return false;
-        Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
+        if (S == Space::Generic && first + p.low < device::address_space::global_base) return false;
+        Allocation* a = global_allocation<O>(w, site, p, first);
         if (!a) return false;
         if (w.executor->observed)
             observe_global<O>(w, in, *a, p, first, move);
         else
             note_touched<O>(*a);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
-        std::byte* origin = host_place(a->host, first - a->base);
-        if (O == Op::Load && p.windowed && (in.form & form::word) && first - a->base + p.reach <= a->bytes)
-            load_words(operand<std::uint32_t>(w, in.d), origin, p);
-        else
-            move(w, in, origin, p);
+        const std::uint64_t at = first - a->base;
+        move_shape<O, Word>(w, in, p, host_place(a->host, at), at + p.reach <= a->bytes, move);
         if (in.form & form::constant) {
             count_known<StatKind::ConstantLoad>(w, site, p.words_at(first));
         } else {
-            count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(w, site, p.sectors_at(first));
-            w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, request_kind<O>(in));
+            ShapeLines& lines = p.lines_at(first);
+            count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(w, site, lines.sectors);
+            w.block->l1.access(w.index, lines, first, in.memory_slot, request_kind<O>(in));
         }
     }
     return true;
@@ -190,33 +208,14 @@ inline void end_access(Warp& w, const Insn& in) {
         mark_loaded_undefined(w, in);
 }
 
+// An access whose shape is new to its instruction.
 template <Op O, Space S>
-void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes, Mover move) {
-    const unsigned bytes = (in.form & form::elements) * element_bytes;
-    if (in.form & form::synchronises) ++w.sync_operations;
-    MemorySite& site = w.executor->memory[in.memory_slot];
+[[gnu::noinline]] void access_anew(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Mover move) {
     Access x;
-    if (in.form & form::address32) {
-        const auto* registers = operand<std::uint32_t>(w, in.a);
-        if (Pattern* p = site.recall(registers, mask, bytes)) {
-            const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
-            if (access_as_before<O, S>(w, in, *p, first, move)) {
-                site.recalled();
-                return end_access<O>(w, in);
-            }
-        }
-        x.collect(registers, in.offset, mask, bytes);
-    } else {
-        const auto* registers = operand<std::uint64_t>(w, in.a);
-        if (Pattern* p = site.recall(registers, mask, bytes)) {
-            const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
-            if (access_as_before<O, S>(w, in, *p, first, move)) {
-                site.recalled();
-                return end_access<O>(w, in);
-            }
-        }
-        x.collect(registers, in.offset, mask, bytes);
-    }
+    if (in.form & form::address32)
+        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
+    else
+        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
     if constexpr (S != Space::Generic) {
         perform<O, S>(w, in, in.memory_slot, x, bytes, move);
     } else {
@@ -237,16 +236,49 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
             }
         });
     }
-    site.missed(x, bytes, w.executor->patterns);
+    w.executor->memory[in.memory_slot].missed(x, bytes, w.executor->patterns);
     end_access<O>(w, in);
+}
+
+// Word: one element of four bytes, to or from a register of as many.
+template <Op O, Space S, bool Word>
+[[gnu::always_inline]] inline void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes,
+                                                 Mover move) {
+    if (in.form & form::synchronises) ++w.sync_operations;
+    MemorySite& site = w.executor->memory[in.memory_slot];
+    const PatternPool& pool = w.executor->patterns;
+    const auto recall = [&]<class Register>(const Register* registers, std::uint64_t& first) {
+        Pattern* p = in.same_addresses ? (&site - in.same_addresses)->last(pool) : nullptr;
+        if (!p) p = site.recall(registers, mask, bytes);
+        if (p) first = static_cast<Register>(registers[p->leader] + static_cast<Register>(in.offset));
+        return p;
+    };
+    std::uint64_t first = 0;
+    Pattern* const p = in.form & form::address32 ? recall(operand<const std::uint32_t>(w, in.a), first)
+                                                 : recall(operand<const std::uint64_t>(w, in.a), first);
+    if (!p || !access_as_before<O, S, Word>(w, in, site, *p, first, move))
+        return access_anew<O, S>(w, in, mask, bytes, move);
+    site.recalled(p, pool);
+    end_access<O>(w, in);
+}
+
+template <Op O, Space S>
+[[gnu::noinline]] void access_elements(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes,
+                                       Mover move) {
+    access_memory<O, S, false>(w, in, mask, (in.form & form::elements) * element_bytes, move);
 }
 
 template <Op O, Space S, class Mem, class Reg>
 void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
-    if constexpr (O == Op::Load)
-        access_memory<O, S>(w, in, mask, sizeof(Mem), load_elements<Mem, Reg>);
-    else
-        access_memory<O, S>(w, in, mask, sizeof(Mem), store_elements<Mem, Reg>);
+    constexpr Mover move = O == Op::Load ? load_elements<Mem, Reg> : store_elements<Mem, Reg>;
+    access_elements<O, S>(w, in, mask, sizeof(Mem), move);
+}
+
+template <Op O, Space S>
+void run_word_access(Warp& w, const Insn& in, std::uint32_t mask) {
+    constexpr Mover move =
+        O == Op::Load ? load_elements<std::uint32_t, std::uint32_t> : store_elements<std::uint32_t, std::uint32_t>;
+    access_memory<O, S, true>(w, in, mask, bank_bytes, move);
 }
 
 // Kernel parameters are the same for all lanes.
@@ -413,7 +445,9 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
 }
 
 template <Op O, Space S, class Mem, class Reg>
-Handlers access_handlers() {
+Handlers access_handlers(bool one_element) {
+    if constexpr (sizeof(Mem) == 4 && sizeof(Reg) == 4)
+        if (one_element) return {run_word_access<O, S>, run_word_access<O, S>};
     return {run_access<O, S, Mem, Reg>, run_access<O, S, Mem, Reg>};
 }
 
@@ -442,18 +476,18 @@ void decode_access(InsnBuilder& b) {
     b.address(address, space, form::address32);
     b.out.memory_slot = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
     by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
-        if (sizeof(Mem) == 4 && sizeof(Reg) == 4 && (b.out.form & form::elements) == 1) b.out.form |= form::word;
+        const bool one = (b.out.form & form::elements) == 1;
         switch (space) {
             case Space::Global:
-                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
+                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>(one));
             case Space::Const:
-                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
+                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>(one));
             case Space::Shared:
-                return b.handlers(access_handlers<O, Space::Shared, Mem, Reg>());
+                return b.handlers(access_handlers<O, Space::Shared, Mem, Reg>(one));
             case Space::Local:
-                return b.handlers(access_handlers<O, Space::Local, Mem, Reg>());
+                return b.handlers(access_handlers<O, Space::Local, Mem, Reg>(one));
             default:
-                return b.handlers(access_handlers<O, Space::Generic, Mem, Reg>());
+                return b.handlers(access_handlers<O, Space::Generic, Mem, Reg>(one));
         }
     });
 }

@@ -179,7 +179,8 @@ template <Op O>
         if (!(w.block->watch.shared & BlockWatch::Marks)) return;
     }
     const auto g = granules_of(*w.executor, x, 0, bytes, w.block->watch.marks.shift);
-    watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
+    watch_shared<O>(
+        w, in, g, bytes, how.kind, [&]() -> const AccessTraits& { return how; }, [&]() -> const Access& { return x; });
 }
 
 bool find_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes);
@@ -228,10 +229,14 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
         if constexpr (O == Op::Atomic) {
             const auto cost = w.executor->atomics.add(x, bytes, how.lanes.combined, how.lanes.adds_floats);
             count(w, slot, cost.sectors, cost.cycles);
-        } else {
+        }
+        if (request) {
+            const LineParts lines(x, 0, bytes);
+            if (O != Op::Atomic) count(w, slot, lines.sectors());
+            w.block->l1.access(w.index, lines, slot, *request);
+        } else if (O != Op::Atomic) {
             count(w, slot, x.sectors(bytes));
         }
-        if (request) w.block->l1.access(w.index, x, bytes, slot, *request);
     } else if constexpr (S == ptx::Space::Shared) {
         resolve_shared<O>(w, in, x, bytes, body, how);
         if constexpr (O == Op::Atomic) {

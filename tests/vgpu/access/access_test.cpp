@@ -237,20 +237,21 @@ TEST_CASE("shapes that share a place in the pool replace each other") {
     });
 }
 
-TEST_CASE("words of a window are loaded for the lanes that take part") {
+TEST_CASE("words are loaded together for the lanes that take part") {
     alignas(32) std::byte memory[4096];
     for (u32 i = 0; i < 1024; ++i) std::memcpy(memory + 4 * i, &i, 4);
-    unsigned windowed = 0;
+    std::map<Pattern::Words, unsigned> seen;
     for_many([&](const Lanes& lanes) {
         if (lanes.bytes != 4) return;
         Pattern p;
         p.learn(lanes.access(), 4);
-        if (!p.windowed) return;
-        ++windowed;
+        ++seen[p.words];
+        if (p.words == Pattern::Words::Apart) return;
         const u64 base = *std::ranges::min_element(lanes.address), first = lanes.address[p.leader];
         if (lanes.access().high - base + 64 > sizeof memory) return;
         u64 reach = 0;
-        for (const u64 window : p.window) reach = std::max(reach, window + first + 32);
+        for (const u64 window : p.window)
+            reach = std::max(reach, window + first + (p.words == Pattern::Words::One ? 4 : 32));
         REQUIRE(p.reach + first == reach);
         alignas(32) u32 d[warp_size];
         std::ranges::fill(d, 7777u);
@@ -258,7 +259,28 @@ TEST_CASE("words of a window are loaded for the lanes that take part") {
         for (unsigned l = 0; l < warp_size; ++l)
             REQUIRE(d[l] == (lanes.mask >> l & 1 ? (lanes.address[l] - base) / 4 : 7777u));
     });
-    CHECK(windowed > 20);
+    for (const auto words : {Pattern::Words::Windows, Pattern::Words::Adjacent, Pattern::Words::One})
+        CHECK(seen[words] > 0);
+}
+
+TEST_CASE("words that are farther apart than 2 GiB are loaded") {
+    constexpr u64 apart = u64{100} << 20;
+    const HostPages memory(warp_size * apart);
+    alignas(32) u32 d[warp_size];
+    alignas(64) u64 address[warp_size];
+    for (const u32 mask : {full_mask, 0x7ffffffeu}) {
+        for (u32 l = 0; l < warp_size; ++l) {
+            address[l] = l * apart;
+            std::memcpy(memory.data() + address[l], &l, sizeof l);
+        }
+        Access x;
+        x.collect(address, 0, mask, 4);
+        Pattern p;
+        p.learn(x, 4);
+        std::ranges::fill(d, 7777u);
+        load_words(d, memory.data() + address[p.leader], p);
+        for (u32 l = 0; l < warp_size; ++l) REQUIRE(d[l] == (mask >> l & 1 ? l : 7777u));
+    }
 }
 
 TEST_CASE("no two lines have one hash, and lines that are any power of two apart are spread") {

@@ -1,10 +1,10 @@
 // How fast the virtual GPU runs with counters and bounds checks, compared with the same algorithms in plain C++ (-O2)
 // on one core in the same run. Then how long a user waits, and the memory used:
-//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only]
+//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only | --checked-speed-only]
 // The columns: thread instructions of one run; thread instructions per second on one core; time on the virtual GPU and
 // in plain C++, and their ratio; speedup with two host threads by the clock, and by the processor time that two idle
 // cores would need; slowdown with all checks (only this column has checks). --speed-only stops after the second column,
-// to compare two builds or to run under a profiler.
+// to compare two builds or to run under a profiler; --checked-speed-only does the same with all checks.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -26,7 +26,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-constexpr int n = 512, long_n = 1 << 22, mask_width = 9;
+constexpr int n = 512, long_n = 1 << 22, mask_width = 9, gathered = 1 << 18;
 
 Floats noise(std::size_t count, unsigned seed) {
     Floats v(count);
@@ -96,6 +96,24 @@ Prepared convolution(Machine& m) {
             out};
 }
 
+// Eight loads for each of `gathered` results, from anywhere in an array of as many elements.
+std::vector<int> random_places() {
+    std::vector<int> places(8 * gathered);
+    unsigned seed = 6;
+    for (int& p : places) p = static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 8) % gathered;
+    return places;
+}
+
+Prepared gather(Machine& m) {
+    const auto in = m.upload(noise(gathered, 7)), out = m.upload(Floats(gathered));
+    const auto places = m.upload(random_places());
+    return {
+        [=, &m] {
+            return m.launch("gather", {gathered / 256}, {256}, in, places, out, gathered).counters.thread_inst_executed;
+        },
+        out};
+}
+
 std::vector<Case> cases() {
     const auto a = noise(n * n, 1), b = noise(n * n, 2), long_in = noise(long_n, 3), signal = noise(long_n, 4),
                mask = noise(mask_width, 5), columns = transposed(a);
@@ -135,6 +153,10 @@ std::vector<Case> cases() {
              return into(long_n,
                          [&](float* r) { plain::convolution(signal.data(), r, long_n, mask.data(), mask_width); });
          }},
+        {"gather", gather,
+         [from = noise(gathered, 7), places = random_places(), into] {
+             return into(gathered, [&](float* r) { plain::gather(from.data(), places.data(), r, gathered); });
+         }},
     };
 }
 
@@ -165,14 +187,17 @@ void check_close(const char* name, const Floats& got, const Floats& expected) {
             throw std::runtime_error(fmt::format("{}: element {} is {}, expected {}", name, i, got[i], expected[i]));
 }
 
-void measure(const Case& c, int repeats, bool speed_only) {
+enum class Columns { all, speed, checked_speed };
+
+void measure(const Case& c, int repeats, Columns columns) {
     const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
     constexpr device::Checks none{false, false, false, false};
     Machine one(1, ptx, 0, "h100", none), two(2, ptx, 0, "h100", none), checked(1, ptx, 0);
     const Prepared alone = c.prepare(one), both = c.prepare(two), watched = c.prepare(checked);
     std::uint64_t instructions = 0;
-    const double own = best_of(repeats, own_processor, [&] { instructions = alone.run(); });
-    if (speed_only) {
+    const Prepared& timed = columns == Columns::checked_speed ? watched : alone;
+    const double own = best_of(repeats, own_processor, [&] { instructions = timed.run(); });
+    if (columns != Columns::all) {
         fmt::print("{:<16}{:>12.0f}{:>12.3f}\n", c.name, static_cast<double>(instructions) / 1e6,
                    static_cast<double>(instructions) / own / 1e9);
         std::fflush(stdout);
@@ -219,23 +244,27 @@ void measure_processes(int repeats) {
 int main(int argc, char** argv) try {
     std::string only;
     int repeats = 5;
-    bool speed_only = false;
+    Columns columns = Columns::all;
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i];
         if (option == "--speed-only")
-            speed_only = true;
+            columns = Columns::speed;
+        else if (option == "--checked-speed-only")
+            columns = Columns::checked_speed;
         else if (option == "--only" && i + 1 < argc)
             only = argv[++i];
         else if (option == "--repeats" && i + 1 < argc)
             repeats = std::max(1, std::atoi(argv[++i]));
         else
-            throw std::runtime_error(option + " is no option: [--only NAME] [--repeats N] [--speed-only]");
+            throw std::runtime_error(option +
+                                     " is no option: [--only NAME] [--repeats N] [--speed-only | "
+                                     "--checked-speed-only]");
     }
     fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}{:>11}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms",
                "plain ms", "ratio", "two threads", "idle", "checks on");
     for (const Case& c : cases())
-        if (only.empty() || only == c.name) measure(c, repeats, speed_only);
-    if (only == "processes" || (only.empty() && !speed_only)) measure_processes(repeats);
+        if (only.empty() || only == c.name) measure(c, repeats, columns);
+    if (only == "processes" || (only.empty() && columns == Columns::all)) measure_processes(repeats);
     return 0;
 } catch (const std::exception& failure) {
     fmt::print(stderr, "bench-vgpu: {}\n", failure.what());

@@ -95,3 +95,12 @@ KERNEL convolution(const float* in, float* out, int n, int width) {
     }
     out[i] = sum;
 }
+
+// Irregular loads: each lane asks for a word of its own.
+KERNEL gather(const float* in, const int* where, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int j = 0; j < 8; ++j) sum += in[where[j * n + i]];
+    out[i] = sum;
+}

@@ -102,4 +102,12 @@ void convolution(const float* in, float* out, int n, const float* mask, int widt
     }
 }
 
+void gather(const float* in, const int* where, float* out, int n) {
+    for (int i = 0; i < n; ++i) {
+        float sum = 0;
+        for (int j = 0; j < 8; ++j) sum += in[where[j * n + i]];
+        out[i] = sum;
+    }
+}
+
 }  // namespace warpgrade::vgpu::bench::plain

@@ -10,5 +10,6 @@ void step_v3(float* r, const float* rows, const float* columns, int n);
 float reduce_tree(const float* in, float* scratch, int n);  // in blocks of 256, like the kernel
 float reduce_shuffle(const float* in, float* scratch, int n);
 void convolution(const float* in, float* out, int n, const float* mask, int width);
+void gather(const float* in, const int* where, float* out, int n);
 
 }  // namespace warpgrade::vgpu::bench::plain
