@@ -1,53 +1,15 @@
 // Loads and stores in every state space, and fences.
 #include "vgpu/access/site_match.hpp"
 #include "vgpu/code/decoder.hpp"
-#include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/elements.hpp"
 #include "vgpu/ops/opcodes.hpp"
+#include "vgpu/ops/parameters.hpp"
 #include "vgpu/ops/resolve.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
 using ptx::Space;
-// form: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
-// bit 6: past L1, bit 7: constants, which have their own cache, bit 8: volatile, bit 9: relaxed or stronger, bit 10:
-// releases earlier writes, bit 11: through the read-only cache. For function parameters see param_form.
-namespace form {
-constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, past_l1 = 64, constant = 128;
-constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024, read_only = 2048;
-}  // namespace form
-
-template <class Mem, class Reg>
-void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
-    const unsigned n = in.form & form::elements;
-    const Ref refs[4] = {in.d, in.b, in.c, in.e};
-    for (unsigned i = 0; i < n; ++i) {
-        Reg* d = operand<Reg>(w, refs[i]);
-        if (x.mask == full_mask)
-            gather<Mem, Reg, true>(d, origin, x, i * sizeof(Mem), full_mask);
-        else
-            gather<Mem, Reg, false>(d, origin, x, i * sizeof(Mem), x.mask);
-    }
-}
-
-template <class Mem, class Reg>
-void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
-    const unsigned n = in.form & form::elements;
-    const Ref refs[4] = {in.d, in.b, in.c, in.e};
-    if (n == 1) {
-        const Reg* s = operand<Reg>(w, refs[0]);
-        if (x.mask == full_mask) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
-        return scatter<Mem, Reg, false>(s, origin, x, 0, x.mask);
-    }
-    // Element by element within a lane, so that where two lanes overlap, the highest lane's whole vector remains.
-    for_active(x.mask, [&](unsigned l) {
-        for (unsigned i = 0; i < n; ++i) {
-            const Mem v = static_cast<Mem>(operand<Reg>(w, refs[i])[l]);
-            std::memcpy(host_place(origin, x.address[l] + i * sizeof(Mem)), &v, sizeof v);
-        }
-    });
-}
-
 // Moves the elements of an access to local memory, which is lane-major on the host.
 void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
     Access lanes = static_cast<const Access&>(p);
@@ -281,98 +243,6 @@ void run_word_access(Warp& w, const Insn& in, std::uint32_t mask) {
     access_memory<O, S, true>(w, in, mask, bank_bytes, move);
 }
 
-// Kernel parameters are the same for all lanes.
-template <class Mem, class Reg>
-void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
-    const Ref refs[4] = {in.d, in.b, in.c, in.e};
-    for (unsigned i = 0; i < (in.form & form::elements); ++i) {
-        Mem v;
-        std::memcpy(&v, w.executor->params + in.offset + i * sizeof(Mem), sizeof v);
-        for_lanes<false>(operand<Reg>(w, refs[i]), mask, [=](unsigned) { return static_cast<Reg>(v); });
-    }
-}
-
-// Kernel parameters at addresses in registers: an array in a structure, for example.
-template <class Mem, class Reg>
-void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
-    const unsigned bytes = (in.form & form::elements) * sizeof(Mem);
-    Access x;
-    if (in.form & form::address32)
-        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
-    else
-        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
-    const Executor& e = *w.executor;
-    if (x.misaligned || !fits(x.low, x.high, 0, e.param_bytes, bytes))
-        raise_access(w, in, x, Space::Param, Op::Load, bytes);
-    load_elements<Mem, Reg>(w, in, const_cast<std::byte*>(e.params), x);
-}
-
-// A called function's parameters are in the frame, separate for each lane. a: their storage.
-template <Op O, class Mem, class Reg>
-void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
-    const Ref refs[4] = {in.d, in.b, in.c, in.e};
-    for (unsigned i = 0; i < (in.form & form::elements); ++i) {
-        Reg* r = operand<Reg>(w, refs[i]);
-        std::byte* at = operand<std::byte>(w, in.a) + in.offset + i * sizeof(Mem);
-        for_active(mask, [&](unsigned l) {
-            std::byte* lane = at + std::size_t{l} * in.lane_stride;
-            Mem v;
-            if constexpr (O == Op::Load) {
-                std::memcpy(&v, lane, sizeof v);
-                r[l] = static_cast<Reg>(v);
-            } else {
-                v = static_cast<Mem>(r[l]);
-                std::memcpy(lane, &v, sizeof v);
-            }
-        });
-    }
-}
-
-// Calls f<Mem, Reg>() for the memory type and register width.
-template <class F>
-void by_memory_type(InsnBuilder& b, ptx::Type t, unsigned reg, F&& f) {
-    using ptx::Type;
-    using u8 = std::uint8_t;
-    using u16 = std::uint16_t;
-    using u32 = std::uint32_t;
-    using u64 = std::uint64_t;
-    const auto widths = [&]<class Mem, class R16, class R32, class R64>() {
-        if constexpr (sizeof(Mem) <= 2)
-            if (reg == 2) return f.template operator()<Mem, R16>();
-        if constexpr (sizeof(Mem) <= 4)
-            if (reg == 4) return f.template operator()<Mem, R32>();
-        if (reg == 8) return f.template operator()<Mem, R64>();
-        b.refuse("register is narrower than the memory type");
-    };
-    switch (t) {
-        case Type::B8:
-        case Type::U8:
-            return widths.template operator()<u8, u16, u32, u64>();
-        case Type::S8:
-            return widths.template operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t>();
-        case Type::B16:
-        case Type::U16:
-        case Type::F16:
-        case Type::BF16:
-            return widths.template operator()<u16, u16, u32, u64>();
-        case Type::S16:
-            return widths.template operator()<std::int16_t, std::int16_t, std::int32_t, std::int64_t>();
-        case Type::B32:
-        case Type::U32:
-        case Type::F32:
-            return widths.template operator()<u32, u16, u32, u64>();
-        case Type::S32:
-            return widths.template operator()<std::int32_t, std::int16_t, std::int32_t, std::int64_t>();
-        case Type::B64:
-        case Type::U64:
-        case Type::S64:
-        case Type::F64:
-            return widths.template operator()<u64, u16, u32, u64>();
-        default:
-            b.refuse("memory type not supported");
-    }
-}
-
 Space space_of(const InsnBuilder& b) {
     if (b.has("global")) return Space::Global;
     if (b.has("shared") || b.has("shared::cta")) return Space::Shared;
@@ -409,41 +279,6 @@ unsigned data_operands(InsnBuilder& b, const ptx::Operand& data, ptx::Type t, bo
     return width;
 }
 
-template <Op O>
-void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsigned width) {
-    if (address.reg != ptx::Operand::no_register) {
-        if (O == Op::Store || !b.function.is_kernel()) b.refuse("parameters are addressed by name here");
-        b.address(address, Space::Param, form::address32);
-        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
-            b.handlers({run_load_indexed_param<Mem, Reg>, run_load_indexed_param<Mem, Reg>});
-        });
-        return;
-    }
-    const unsigned bytes = (b.out.form & form::elements) * ptx::size_of(t);
-    const auto place = b.function.parameter(address.symbol);
-    if (!place) b.refuse("no parameter '" + address.symbol + "'");
-    if (address.offset < 0 || static_cast<std::uint64_t>(address.offset) + bytes > place->bytes)
-        b.refuse("reaches beyond parameter '" + address.symbol + "'");
-    if (place->kernel) {
-        if (O == Op::Store) b.refuse("kernel parameters are read-only");
-        b.out.offset = static_cast<std::int64_t>(place->offset) + address.offset;
-        b.function.builder.read_argument(*place, static_cast<std::size_t>(address.offset), bytes);
-        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
-            b.handlers({run_load_kernel_param<Mem, Reg>, run_load_kernel_param<Mem, Reg>});
-        });
-    } else {
-        b.out.a = place->storage;
-        b.out.lane_stride = place->stride;
-        b.out.offset = address.offset;
-        b.out.flow = O == Op::Load ? Flow::Receives : Flow::Passes;
-        const unsigned power = static_cast<unsigned>(std::countr_zero(ptx::size_of(t)));
-        b.out.form = static_cast<std::uint16_t>(b.out.form | power << param_form::bytes_shift);
-        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
-            b.handlers({run_frame_param<O, Mem, Reg>, run_frame_param<O, Mem, Reg>});
-        });
-    }
-}
-
 template <Op O, Space S, class Mem, class Reg>
 Handlers access_handlers(bool one_element) {
     if constexpr (sizeof(Mem) == 4 && sizeof(Reg) == 4)
@@ -460,7 +295,7 @@ void decode_access(InsnBuilder& b) {
     if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
     const unsigned width = data_operands(b, data, t, O == Op::Load);
     const Space space = space_of(b);
-    if (space == Space::Param) return decode_param<O>(b, address, t, width);
+    if (space == Space::Param) return decode_parameter(b, O, address, t, width);
     const bool ordered =
         b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio") || b.has("cv");
     // Flags are polled with __ldcg too: a loop of such loads lets others run.
