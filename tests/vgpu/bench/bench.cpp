@@ -1,10 +1,11 @@
 // How fast the virtual GPU runs with counters and bounds checks, compared with the same algorithms in plain C++ (-O2)
 // on one core in the same run. Then how long a user waits, and the memory used:
-//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only | --checked-speed-only]
+//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only | --checked-speed-only | --scaling]
 // The columns: thread instructions of one run; thread instructions per second on one core; time on the virtual GPU and
 // in plain C++, and their ratio; speedup with two host threads by the clock, and by the processor time that two idle
 // cores would need; slowdown with all checks (only this column has checks). --speed-only stops after the second column,
-// to compare two builds or to run under a profiler; --checked-speed-only does the same with all checks.
+// to compare two builds or to run under a profiler; --checked-speed-only does the same with all checks. --scaling has
+// other columns: how many times as fast 2, 4, 8 … host threads are, up to the machine's cores.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <thread>
 
 #include "plain.hpp"
 #include "process.hpp"
@@ -187,9 +189,41 @@ void check_close(const char* name, const Floats& got, const Floats& expected) {
             throw std::runtime_error(fmt::format("{}: element {} is {}, expected {}", name, i, got[i], expected[i]));
 }
 
-enum class Columns { all, speed, checked_speed };
+enum class Columns { all, speed, checked_speed, scaling };
+
+std::vector<unsigned> thread_counts() {
+    std::vector<unsigned> counts;
+    for (unsigned threads = 2; threads <= std::thread::hardware_concurrency(); threads *= 2) counts.push_back(threads);
+    return counts;
+}
+
+void measure_scaling(const Case& c, int repeats) {
+    const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
+    constexpr device::Checks none{false, false, false, false};
+    const auto time_with = [&](unsigned threads) {
+        Machine machine(threads, ptx, 0, "h100", none);
+        const Prepared prepared = c.prepare(machine);
+        return best_of(repeats, wall, [&] { prepared.run(); });
+    };
+    const double alone = time_with(1);
+    fmt::print("{:<16}", c.name);
+    for (const unsigned threads : thread_counts()) fmt::print("{:>12.2f}", alone / time_with(threads));
+    fmt::print("\n");
+    std::fflush(stdout);
+}
+
+void print_head(Columns columns) {
+    fmt::print("{:<16}", "");
+    if (columns == Columns::scaling)
+        for (const unsigned threads : thread_counts()) fmt::print("{:>12}", fmt::format("{} threads", threads));
+    else
+        fmt::print("{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}{:>11}", "10^6 instr.", "10^9 i./s", "virtual ms",
+                   "plain ms", "ratio", "two threads", "idle", "checks on");
+    fmt::print("\n");
+}
 
 void measure(const Case& c, int repeats, Columns columns) {
+    if (columns == Columns::scaling) return measure_scaling(c, repeats);
     const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
     constexpr device::Checks none{false, false, false, false};
     Machine one(1, ptx, 0, "h100", none), two(2, ptx, 0, "h100", none), checked(1, ptx, 0);
@@ -251,6 +285,8 @@ int main(int argc, char** argv) try {
             columns = Columns::speed;
         else if (option == "--checked-speed-only")
             columns = Columns::checked_speed;
+        else if (option == "--scaling")
+            columns = Columns::scaling;
         else if (option == "--only" && i + 1 < argc)
             only = argv[++i];
         else if (option == "--repeats" && i + 1 < argc)
@@ -258,10 +294,9 @@ int main(int argc, char** argv) try {
         else
             throw std::runtime_error(option +
                                      " is no option: [--only NAME] [--repeats N] [--speed-only | "
-                                     "--checked-speed-only]");
+                                     "--checked-speed-only | --scaling]");
     }
-    fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}{:>11}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms",
-               "plain ms", "ratio", "two threads", "idle", "checks on");
+    print_head(columns);
     for (const Case& c : cases())
         if (only.empty() || only == c.name) measure(c, repeats, columns);
     if (only == "processes" || (only.empty() && columns == Columns::all)) measure_processes(repeats);
