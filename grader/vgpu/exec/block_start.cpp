@@ -27,11 +27,21 @@ void fill_specials(const Launch& launch, const BlockState& block, std::uint64_t 
         for (unsigned l = 0; l < warp_size; ++l) lanes[l] = value(l);
     };
     const auto same = [&](Special s, std::uint32_t v) { fill(s, [v](unsigned) { return v; }); };
-    const auto thread = [&](unsigned l) { return w.index * warp_size + l; };
     const auto& b = config.block;
-    fill(Special::TidX, [&](unsigned l) { return thread(l) % b.x; });
-    fill(Special::TidY, [&](unsigned l) { return thread(l) / b.x % b.y; });
-    fill(Special::TidZ, [&](unsigned l) { return thread(l) / b.x / b.y; });
+    // By counting: a division for each lane takes longer than many an instruction of the kernel.
+    const auto fill_coordinate = [&](Special s, std::uint32_t device::Dim3::*coordinate) {
+        const std::uint32_t first = w.index * warp_size;
+        device::Dim3 next{first % b.x, first / b.x % b.y, first / b.x / b.y};
+        fill(s, [&](unsigned) {
+            const std::uint32_t value = next.*coordinate;
+            if (++next.x == b.x) next.x = 0, ++next.y;
+            if (next.y == b.y) next.y = 0, ++next.z;
+            return value;
+        });
+    };
+    fill_coordinate(Special::TidX, &device::Dim3::x);
+    fill_coordinate(Special::TidY, &device::Dim3::y);
+    fill_coordinate(Special::TidZ, &device::Dim3::z);
     same(Special::NtidX, b.x);
     same(Special::NtidY, b.y);
     same(Special::NtidZ, b.z);
