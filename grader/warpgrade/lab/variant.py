@@ -62,6 +62,13 @@ class Variant:
         return " ".join([self.what, *(line.removeprefix("// ") for line in more)])
 
     @property
+    def own_lines(self) -> list[str]:
+        """Return the lines that it has and what it changes has not, or all of a whole file."""
+        if isinstance(self.change, str):
+            return self.change.splitlines()
+        return [line for hunk in self.change.hunks for line in hunk.new if line not in hunk.old]
+
+    @property
     def base(self) -> str:
         """Return the name of the right solution that it changes, or nothing."""
         file = "" if isinstance(self.change, str) else self.change.file

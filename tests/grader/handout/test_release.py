@@ -71,6 +71,13 @@ def test_a_planted_leak_is_found(name: str, content: bytes, what: str) -> None:
     assert any(leak.secret.what.startswith(what) for leak in found), [leak.message for leak in found]
 
 
+def test_lines_of_wrong_and_right_solutions_are_secrets_however_they_are_stored() -> None:
+    lines = [*secrets(labs.find(LAYOUT, "scan")), *secrets()]
+    found = {one.what for one in lines if not one.text.startswith((b"RIGHT:", b"WRONG:"))}
+    solutions = ["right solution three_launches", "wrong solution two_levels_only", "right solution one_template"]
+    assert found >= {f"a line of the {one}" for one in solutions}
+
+
 @pytest.mark.parametrize("lab", labs.discover(LAYOUT), ids=lambda lab: lab.name)
 def test_the_public_part_of_a_lab(lab: Lab) -> None:
     raw = tomllib.loads(public_toml.text(lab, 3))
