@@ -74,8 +74,9 @@ def test_a_planted_leak_is_found(name: str, content: bytes, what: str) -> None:
 def test_lines_of_wrong_and_right_solutions_are_secrets_however_they_are_stored() -> None:
     lines = [*secrets(labs.find(LAYOUT, "scan")), *secrets()]
     found = {one.what for one in lines if not one.text.startswith((b"RIGHT:", b"WRONG:"))}
-    solutions = ["right solution three_launches", "wrong solution two_levels_only", "right solution one_template"]
-    assert found >= {f"a line of the {one}" for one in solutions}
+    assert found >= {"a line of the right solution three_launches", "a line of the right solution one_template"}
+    changed = b"block_scan_kernel<<<1,BLOCK_SIZE>>>(d_sums,d_scanned_sums,nullptr,blocks);"
+    assert leaks.Secret("a line of the wrong solution two_levels_only", changed) in lines
 
 
 @pytest.mark.parametrize("lab", labs.discover(LAYOUT), ids=lambda lab: lab.name)
