@@ -5,9 +5,9 @@
                                          some ten minutes
     stored_results.py compare OLD NEW    says what differs: numbers and verdicts, and apart from them texts
 
-Collect with the commit before the change and with the one after it, in any two checkouts: paths do not matter. Uses
-the command line and nothing of the package, so that it outlives what it compares. `WARPGRADE` names the command
-(default: ./warpgrade of this checkout).
+Collect with the commit before the change and with the one after it, in any two checkouts: paths do not matter. Run it
+with .venv/bin/python. Uses command lines and nothing of the package, so that it outlives what it compares. `WARPGRADE`
+names the command (default: ./warpgrade of this checkout).
 """
 
 import json
@@ -71,13 +71,14 @@ def profile(program: Path, out: Path) -> None:
 def collect(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     out = out.resolve()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as texts, ThreadPoolExecutor(os.cpu_count()) as pool:
+        subprocess.run([sys.executable, ROOT / "tests/checks/table.py", "texts", texts], check=True)
         jobs = [
             pool.submit(grade, lab.parent.name, name, text, out)
             for lab in sorted((ROOT / "labs").glob("*/lab.toml"))
             for name, text in sources(lab.parent)
         ]
-        programs = [*(ROOT / "tests/checks").glob("*/*.cu"), *(ROOT / "tests/grader").glob("**/programs/*.cu")]
+        programs = [*Path(texts).glob("*/*.cu"), *(ROOT / "tests/grader").glob("**/programs/*.cu")]
         jobs += [pool.submit(profile, program, out) for program in sorted(programs)]
         for job in jobs:
             job.result()

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""Compares our checks with NVIDIA's compute-sanitizer on the corpus.
+"""The corpus: its programs, and the table that compares our checks with NVIDIA's compute-sanitizer.
 
+  table.py texts DIR            writes each program to DIR/CHECK/NAME.cu, also those that are stored as patches
+  table.py patch FILE.cu [BASE.cu]
+                                stores a program of tests/checks as a patch of another one, or of its wrong twin
   table.py build DIR            makes DIR/CHECK.NAME, an executable with NVIDIA's own runtime, of each program
   table.py build DIR missing    of those only that the page has not, or not with compute-sanitizer's findings
   table.py write FINDINGS.tsv   runs the programs of that table on the virtual GPU and writes their rows of
                                 docs/checks-corpus.md; the rows of others stay
 
-Between the two, sanitizer.sh runs the executables on a machine with a GPU. It needs the C++ build, as the tests do.
+Between build and write, sanitizer.sh runs the executables on a machine with a GPU. write needs the C++ build, as the
+tests do.
 """
 
 import csv
 import re
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -22,6 +27,7 @@ sys.path[:0] = [str(ROOT / "grader"), str(ROOT / "tests" / "grader")]
 import corpus  # noqa: E402
 
 from warpgrade.compiling import toolchain  # noqa: E402
+from warpgrade.lab import patch  # noqa: E402
 from warpgrade.running import run  # noqa: E402
 
 NOT_RUN = "not run"
@@ -34,7 +40,8 @@ HEAD = """# The corpus of the checks
 Made by `tests/checks/table.py`. Each row is a program of [tests/checks](../tests/checks): what must be found in it, \
 what the virtual GPU's [checks](checks.md) find, and what NVIDIA's compute-sanitizer finds{version} with its tools \
 memcheck (with leak check), racecheck, initcheck and synccheck. A number is the source line, ↔ joins the two parties, \
-— is nothing found. Programs called `…_ok` are correct: whatever is found in them is wrong.
+— is nothing found. Programs called `…_ok` are correct: whatever is found in them is wrong. \
+A `.patch` holds what a program changes in another one: `NAME_ok.patch` makes `NAME.cu` correct.
 
 Where the two differ:
 
@@ -83,9 +90,23 @@ def build(folder: Path, sources: list[Path]) -> None:
     nvcc = toolchain.find(corpus.LAYOUT).nvcc
     folder.mkdir(parents=True, exist_ok=True)
     words = ["-arch=sm_90", "-lineinfo", *run.host_line_flags(()), "-cudart", "static"]
-    for source in sources:
-        subprocess.run([str(nvcc), *words, str(source), "-o", str(folder / name_of(source))], check=True)
+    with tempfile.TemporaryDirectory() as texts:
+        corpus.write_programs(sources, Path(texts))
+        for source in sources:
+            text = Path(texts) / source.relative_to(corpus.CORPUS)
+            subprocess.run([str(nvcc), *words, str(text), "-o", str(folder / name_of(source))], check=True)
     print(f"{len(sources)} programs in {folder}")
+
+
+def store_as_patch(source: Path, named: str) -> None:
+    """Put a patch in the place of a whole program; `named` is the program that it changes, if not the wrong twin."""
+    text, target = source.read_text(encoding="utf-8"), source.with_suffix(".patch")
+    base = corpus.read_program(corpus.find_base(source, named))
+    change = patch.make(base.splitlines(), text.splitlines(), named)
+    target.write_text("".join(f"{line}\n" for line in change), encoding="utf-8")
+    assert corpus.read_program(source) == text
+    source.unlink()
+    print(f"{target}: {len(change)} lines")
 
 
 def theirs(table: Path) -> dict[str, list[str]]:
@@ -116,7 +137,8 @@ def _short(kind: str) -> str:
 
 def link(name: str) -> str:
     """Return a link to the program of this name, such as memcheck/last_block."""
-    return f"[{name}](../tests/checks/{name}.cu)"
+    stored = "patch" if (corpus.CORPUS / f"{name}.patch").exists() else "cu"
+    return f"[{name}](../tests/checks/{name}.{stored})"
 
 
 def _cell(findings: list[corpus.Finding]) -> str:
@@ -141,7 +163,7 @@ def write(table: Path) -> None:
         if name in before and name not in sanitizer:
             rows.append(before[name])
             continue
-        expected = corpus.read_expectations(source.read_text(encoding="utf-8"))
+        expected = corpus.read_expectations(corpus.read_program(source))
         found = list(corpus.findings(corpus.counted(corpus.execute(source), source), source))
         other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else NOT_RUN
         rows.append(
@@ -162,6 +184,10 @@ def tabulate(rows: list[str]) -> str:
 def main() -> int:
     """Run the command of the command line."""
     match sys.argv[1:]:
+        case ["texts", folder]:
+            corpus.write_programs(corpus.PROGRAMS, Path(folder))
+        case ["patch", source, *base] if len(base) < 2:
+            store_as_patch(Path(source).resolve(), Path(base[0]).name if base else "")
         case ["build", folder]:
             build(Path(folder), corpus.PROGRAMS)
         case ["build", folder, "missing"]:

@@ -4,8 +4,12 @@ What must be found stands in the program: `// expect: RULE (other: LINE), …` o
 own in front of it. `other` is the line of the other party, as a number or relative (+0: the same line). What stands
 behind `// may:` may be found there as well. A program without `expect` is correct: it exits with 0, and nothing but
 advice is said about it. `// arguments: …` are further options, as of `warpgrade run`.
+
+A program that differs little from another one is stored as a patch: NAME_ok.patch changes NAME.cu, or the file that
+it names, as those of labs do. `tests/checks/table.py patch` makes one.
 """
 
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -15,15 +19,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from warpgrade.compiling import toolchain
 from warpgrade.findings.diagnosis import Diagnostic, Place
+from warpgrade.lab import patch
 from warpgrade.machine.paths import find_layout
 from warpgrade.running import run
 from warpgrade.running.profile import Profile
 
 LAYOUT = find_layout()
 CORPUS = LAYOUT.root / "tests" / "checks"
-PROGRAMS = sorted(CORPUS.glob("*/*.cu"))
+# By what they are called in messages; the file is there unless a patch makes it.
+PROGRAMS = sorted({path.with_suffix(".cu") for kind in ("cu", "patch") for path in CORPUS.glob(f"*/*.{kind}")})
 RULES = set(re.findall(r'^WG_RULE\(\w+, "([a-z/-]+)"', (LAYOUT.root / "grader/device/rules.def").read_text(), re.M))
 # Of these two parties neither is first: which one is `place` and which one `related` says nothing.
 SYMMETRIC = ("racecheck/", "synccheck/divergent-barrier", "synccheck/deadlock")
@@ -53,6 +61,32 @@ class Finding:
 class Expectations:
     must: list[Finding]
     may: list[Finding]
+
+
+def read_program(source: Path) -> str:
+    """Return a program's text."""
+    path = source.with_suffix(".patch")
+    if not path.exists():
+        return source.read_text(encoding="utf-8")
+    try:
+        change = patch.parse(path.read_text(encoding="utf-8").splitlines())
+        lines = patch.apply(change, read_program(find_base(source, change.file)).splitlines())
+    except (patch.Malformed, patch.Misfit) as problem:
+        raise ValueError(f"{path}: {problem}") from problem
+    return "".join(f"{line}\n" for line in lines)
+
+
+def find_base(source: Path, named: str) -> Path:
+    """Return the program that this one's patch changes: the named one, or else its wrong twin."""
+    return source.with_name(named or f"{source.stem.removesuffix('_ok')}.cu")
+
+
+def write_programs(sources: Sequence[Path], folder: Path) -> None:
+    """Write each program to CHECK/NAME.cu in a folder."""
+    for source in sources:
+        target = folder / source.relative_to(CORPUS)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(read_program(source), encoding="utf-8")
 
 
 def read_expectations(text: str) -> Expectations:
@@ -125,39 +159,38 @@ def _words(finding: Finding) -> str:
 _TOGETHER = 24
 
 
-def executable(source: Path) -> Path:
-    """Return a program that holds this one and others of its folder; the name of the one to run is the argument."""
+def _build(source: Path) -> Path:
+    """Return a folder with an executable of this program and others of its check, and with their sources."""
     beside = [path for path in PROGRAMS if path.parent == source.parent]
     first = beside.index(source) // _TOGETHER * _TOGETHER
-    return _executable(tuple(beside[first : first + _TOGETHER]))
+    return _build_together(tuple(beside[first : first + _TOGETHER]))
 
 
 @functools.cache
-def _executable(sources: tuple[Path, ...]) -> Path:
-    """Compile programs of a folder as `warpgrade run` does; kept by content.
+def _build_together(sources: tuple[Path, ...]) -> Path:
+    """Compile programs of a check as `warpgrade run` does; kept by content.
 
     nvcc needs some three seconds for CUDA's headers, and a fraction of one for a small program.
     """
     compilers = toolchain.find(LAYOUT)
-    folder = sources[0].parent
-    words = [
-        "-lineinfo", *run.host_line_flags(()), f"-I{folder}",
+    check, place = sources[0].parent.name, CORPUS.relative_to(LAYOUT.root)
+    command = [
+        str(compilers.nvcc), "-lineinfo", *run.host_line_flags(()),
         "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host), "-cudart", "shared",
     ]  # fmt: skip
-    # Other expectations make no other program.
-    texts = [_NOTE.sub("", path.read_text()) for path in sources]
-    content = "\0".join([compilers.identity, *words, _CALLER, *map(str, sources), *texts])
+    texts = [read_program(path) for path in sources]
+    content = "\0".join([compilers.identity, *command, _CALLER, *map(str, sources), *texts])
     home = LAYOUT.cache / "checks" / hashlib.sha256(content.encode()).hexdigest()
     home.mkdir(parents=True, exist_ok=True)
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several tests run at a time
-        made = home / folder.name
-        if not made.exists():
+        if not (home / check).exists():
+            write_programs(sources, home / place)
             (home / "all.cu").write_text(_all_in_one(sources, texts))
-            part = home / f"{folder.name}.part"
-            subprocess.run([str(compilers.nvcc), *words, str(home / "all.cu"), "-o", str(part)], check=True)
-            part.replace(made)
-    return made
+            part = home / f"{check}.part"
+            subprocess.run([*command, f"-I{home / place / check}", str(home / "all.cu"), "-o", str(part)], check=True)
+            part.replace(home / check)
+    return home
 
 
 def _all_in_one(sources: Sequence[Path], texts: list[str]) -> str:
@@ -183,13 +216,15 @@ int main(int, char** argv) {{
 
 def execute(source: Path, order: str = "forward") -> Profile:
     """Run the program."""
-    limit = _ARGUMENTS.search(source.read_text())
-    # The folder is named so that the program's lines count as the user's own: run sees an executable only.
+    limit = _ARGUMENTS.search(read_program(source))
     options = run.Options(
         # As labs do: what small programs waste would not show on a whole device.
         device="vgpu:h100:4" if source.parent.name == "advice" else "auto",
         threads=1, instructions=int(limit[1]) if limit else 0, order=order,
-        nvcc=(f"-I{source.parent}",),
         confined=LAYOUT.preset != "asan",  # AddressSanitizer needs more than the sandbox allows
     )  # fmt: skip
-    return run.run(LAYOUT, [executable(source)], [source.stem], options)
+    home = _build(source)
+    with contextlib.chdir(home):  # the user's own lines are those below the working directory
+        profile = run.run(LAYOUT, [home / source.parent.name], [source.stem], options)
+    # Messages name the program where it is stored.
+    return msgspec.json.decode(msgspec.json.encode(profile).replace(bytes(home), bytes(LAYOUT.root)), type=Profile)

@@ -133,6 +133,11 @@ def calibrate_command(
     return EXIT_DONE
 
 
+_BASE = click.option(
+    "--base", metavar="RIGHT", default="", help="With --update: a patch of this right solution, not of the reference."
+)
+
+
 @click.command("wrong")
 @click.argument("lab_name", metavar="LAB")
 @click.argument("name", metavar="[NAME]", required=False)
@@ -140,7 +145,8 @@ def calibrate_command(
     "--update", "edited", metavar="FILE.cu", type=click.Path(path_type=Path),
     help="Write the patch NAME from a whole file: the reference with the mistake.",
 )  # fmt: skip
-def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
+@_BASE
+def wrong_command(lab_name: str, name: str | None, edited: Path | None, base: str) -> int:
     """List a lab's wrong solutions, print one, or write its patch again.
 
     With NAME, the whole file goes to stdout: ./warpgrade wrong LAB NAME > FILE.cu
@@ -150,7 +156,7 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
         for mistake in (wrong.find(lab, each) for each in wrong.names(lab)):
             yield mistake, "loses " + ", ".join(f"“{test}”" for test in mistake.loses)
 
-    return _solutions(wrong.KIND, lab_name, name, edited, all_of)
+    return _solutions(wrong.KIND, lab_name, name, edited, base, all_of)
 
 
 @click.command("right")
@@ -160,7 +166,8 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
     "--update", "edited", metavar="FILE.cu", type=click.Path(path_type=Path),
     help="Keep a whole file as the solution NAME: as a patch, if that is shorter.",
 )  # fmt: skip
-def right_command(lab_name: str, name: str | None, edited: Path | None) -> int:
+@_BASE
+def right_command(lab_name: str, name: str | None, edited: Path | None, base: str) -> int:
     """List a lab's other right solutions, print one, or keep a file as one.
 
     With NAME, the whole file goes to stdout: ./warpgrade right LAB NAME > FILE.cu
@@ -170,11 +177,11 @@ def right_command(lab_name: str, name: str | None, edited: Path | None) -> int:
         for way in (right.find(lab, each) for each in right.names(lab)):
             yield way, f"{way.points:g} of {lab.max_points:g} points"
 
-    return _solutions(right.KIND, lab_name, name, edited, all_of)
+    return _solutions(right.KIND, lab_name, name, edited, base, all_of)
 
 
 def _solutions(
-    kind: variant.Kind, lab_name: str, name: str | None, edited: Path | None,
+    kind: variant.Kind, lab_name: str, name: str | None, edited: Path | None, base: str,
     all_of: Callable[[Lab], Iterator[tuple[Variant, str]]],
 ) -> int:  # fmt: skip
     """Keep a file as a solution, print one, or list all, each with what it gets."""
@@ -183,7 +190,7 @@ def _solutions(
     if edited is not None:
         if name is None:
             raise click.UsageError(f"--update needs the NAME of the {kind.folder} solution.")
-        click.echo(f"{variant.update(lab, kind, name, edited).relative_to(layout.root)} written")
+        click.echo(f"{variant.update(lab, kind, name, edited, base).relative_to(layout.root)} written")
     elif name is not None:
         solution = variant.find(lab, kind, name)
         click.echo(variant.files(lab, solution)[variant.changed_file(lab, solution)], nl=False)

@@ -64,6 +64,8 @@ def affected_by(root: Path, files: Iterable[str]) -> Affected:
             tests.add(file if (root / file).exists() else folder)
         elif folder == "tests/browser":
             found.quick.add(folder)
+        elif file.startswith("tests/checks/"):
+            found.whole.add(_PROGRAMS)
         elif head == "tests" and path.suffix in {".cpp", ".cu", ".ptx"} and len(path.parts) > 2:
             found.programs.add(path.parts[1])
         elif head in ("labs", "starter", "reference") and len(path.parts) > 2:

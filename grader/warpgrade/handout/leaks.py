@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpgrade.compiling import judges
-from warpgrade.lab import starter, wrong
+from warpgrade.lab import starter, variant, wrong
 from warpgrade.lab.labs import Lab
 
 _MIN_LINE_LENGTH = 24  # characters without white space; what is shorter stands in any program
@@ -98,14 +98,10 @@ def _reference_secrets(lab: Lab) -> Iterator[Secret]:
 
 
 def _variant_secrets(lab: Lab) -> Iterator[Secret]:
-    for name in wrong.names(lab):
-        text = (lab.folder / "wrong" / f"{name}.patch").read_text(encoding="utf-8")
-        added = [(number, line[1:]) for number, line in enumerate(text.splitlines(), start=1) if line[:1] == "+"]
-        yield from _line_secrets(f"a line of the wrong solution {name}", added)
-    for path in sorted((lab.folder / "right").glob("*.cu")):
-        yield from _line_secrets(
-            f"a line of the right solution {path.stem}", enumerate(path.read_text("utf-8").splitlines(), 1)
-        )
+    for kind in (wrong.KIND, variant.RIGHT):
+        for solution in (variant.find(lab, kind, name) for name in variant.names(lab, kind)):
+            lines = [solution.header, *solution.own_lines]
+            yield from _line_secrets(f"a line of the {kind.folder} solution {solution.name}", enumerate(lines))
 
 
 def _line_secrets(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:

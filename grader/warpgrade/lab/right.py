@@ -3,18 +3,12 @@
 The header reads `RIGHT: <what it does otherwise>`, or `RIGHT (N points): …` where a slower way does not get all.
 """
 
-import re
 from dataclasses import dataclass
 
 from warpgrade.lab import variant
 from warpgrade.lab.labs import Lab
 
-KIND = variant.Kind(
-    folder="right",
-    header=re.compile(r"(?P<all>RIGHT(?: \((?P<points>\d+) points\))?: (?P<what>.*\S))\s*"),
-    form="RIGHT: <what it does otherwise>, or RIGHT (N points): …",
-    may_be_whole=True,
-)
+KIND = variant.RIGHT
 
 
 @dataclass(frozen=True)

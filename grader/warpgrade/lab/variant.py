@@ -1,10 +1,10 @@
-"""Solutions that differ from the reference, kept as small patches: wrong ones and other right ones.
+"""Solutions that differ from the reference or a right one, kept as small patches: wrong ones and other right ones.
 
 `labs/<lab>/<kind>/<name>.patch` begins with a header, such as `WRONG: loses "<test>" - <what is wrong>`; the hunks of a
 patch follow, behind `--- FILE` if it is not of the lab's main file. It is against the reference as `starter.solution`
-gives it, without its opening comment, so that neither tasks nor markers are in its way. A solution that has little in
-common with the reference is kept whole, as `<name>.cu`: the header is its first line, as a comment, and the other files
-are the reference's.
+gives it, without its opening comment, so that neither tasks nor markers are in its way; or, with `--- right/<name>`,
+against that solution, without its header. A solution that has little in common with the reference is kept whole, as
+`<name>.cu`: the header is its first line, as a comment, and the other files are the reference's.
 """
 
 import difflib
@@ -30,6 +30,15 @@ class Kind:
     may_be_whole: bool
 
 
+RIGHT = Kind(
+    folder="right",
+    header=re.compile(r"(?P<all>RIGHT(?: \((?P<points>\d+) points\))?: (?P<what>.*\S))\s*"),
+    form="RIGHT: <what it does otherwise>, or RIGHT (N points): …",
+    may_be_whole=True,
+)
+_RIGHT_SOLUTION = f"{RIGHT.folder}/"  # before its name, in a patch that changes it
+
+
 @dataclass(frozen=True)
 class Variant:
     """One solution: how it is called in the project, what its header says, and what it changes, or its whole text."""
@@ -51,6 +60,19 @@ class Variant:
         lines = self.change.splitlines() if isinstance(self.change, str) else []
         more = itertools.takewhile(lambda line: line.startswith("// "), lines)
         return " ".join([self.what, *(line.removeprefix("// ") for line in more)])
+
+    @property
+    def own_lines(self) -> list[str]:
+        """Return the lines that it has and what it changes has not, or all of a whole file."""
+        if isinstance(self.change, str):
+            return self.change.splitlines()
+        return [line for hunk in self.change.hunks for line in hunk.new if line not in hunk.old]
+
+    @property
+    def base(self) -> str:
+        """Return the name of the right solution that it changes, or nothing."""
+        file = "" if isinstance(self.change, str) else self.change.file
+        return file.removeprefix(_RIGHT_SOLUTION) if file.startswith(_RIGHT_SOLUTION) else ""
 
     @property
     def header(self) -> str:
@@ -89,6 +111,11 @@ def files(lab: Lab, variant: Variant) -> dict[str, str]:
     """Return the whole submission by file name; raises GraderError where the patch does not fit the reference."""
     bases = {path.name: _reference_lines(path) for path in starter.reference_files(lab)}
     found = {name: _join_lines(line.text for line in base) for name, base in bases.items()}
+    if variant.base:
+        try:
+            bases = {lab.main_file: _right_lines(lab, variant.base)}
+        except BadInput as problem:
+            raise GraderError(f"{variant.place}:2: {problem.message}", hint=problem.hint) from None
     if isinstance(variant.change, str):
         return {**found, lab.main_file: f"// {variant.header}\n{variant.change}"}
     changed = changed_file(lab, variant)
@@ -104,11 +131,14 @@ def files(lab: Lab, variant: Variant) -> dict[str, str]:
 
 def changed_file(lab: Lab, variant: Variant) -> str:
     """Return the name of the file that is not the reference's."""
-    return lab.main_file if isinstance(variant.change, str) else variant.change.file or lab.main_file
+    return lab.main_file if isinstance(variant.change, str) or variant.base else variant.change.file or lab.main_file
 
 
-def update(lab: Lab, kind: Kind, name: str, path: Path) -> Path:
-    """Keep the whole file at `path`, which may still have the reference's markers; return where."""
+def update(lab: Lab, kind: Kind, name: str, path: Path, base: str = "") -> Path:
+    """Keep the whole file at `path`, which may still have the reference's markers; return where.
+
+    With `base`, as a patch of that right solution.
+    """
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise BadInput(
             f"“{name}” cannot be the name of a {kind.folder} solution", hint="use lower-case letters, digits and _"
@@ -122,12 +152,14 @@ def update(lab: Lab, kind: Kind, name: str, path: Path) -> Path:
         raise BadInput(f"the first line of {path} must read: // {kind.form}")
     header = first["all"] if first else find(lab, kind, name).header
     references = {reference.name: reference for reference in starter.reference_files(lab)}
-    changed = path.name if path.name in references else lab.main_file
+    changed = path.name if path.name in references and not base else lab.main_file
     lines = [line.text for line in _without_head(edited, str(path))]
-    named = "" if changed == lab.main_file else changed
-    change = patch.make([line.text for line in _reference_lines(references[changed])], lines, named)
+    named = _RIGHT_SOLUTION + base if base else "" if changed == lab.main_file else changed
+    old = _right_lines(lab, base) if base else _reference_lines(references[changed])
+    change = patch.make([line.text for line in old], lines, named)
     if not change:
-        raise BadInput(f"{path} changes nothing: it is what reference/{lab.name}/{changed} gives")
+        gives = named if base else f"reference/{lab.name}/{changed}"
+        raise BadInput(f"{path} changes nothing: it is what {gives} gives")
     folder = lab.folder / kind.folder
     folder.mkdir(exist_ok=True)
     whole = kind.may_be_whole and changed == lab.main_file and len(lines) <= len(change)
@@ -148,24 +180,38 @@ def _parse_header(kind: Kind, line: str, place: str, prefix: str = "") -> Mappin
 
 
 def _misfit(lab: Lab, variant: Variant, changed: str, base: list[starter.Line], problem: patch.Misfit) -> GraderError:
-    reference = f"reference/{lab.name}/{changed}"
+    whose, file = "the reference", f"reference/{lab.name}/{changed}"
+    if variant.base:
+        whose, file = "the right solution", _RIGHT_SOLUTION + variant.base
     if problem.places:
         lines = [str(base[place].number) for place in problem.places]
-        why = f"its old lines are in {reference} at {'line' if len(lines) == 1 else 'lines'} {' and '.join(lines)}"
+        why = f"its old lines are in {file} at {'line' if len(lines) == 1 else 'lines'} {' and '.join(lines)}"
         detail = ""
     else:
         line = base[problem.line]
-        why = f"the reference changed at {reference}:{line.number}"
-        detail = f"the patch has: {problem.expected}\nthe reference: {line.text}"
+        why = f"{whose} changed at {file}:{line.number}"
+        detail = f"the patch has: {problem.expected}\n{whose}: {line.text}"
     message = f"{variant.place}:{problem.hunk.line}: hunk {problem.number} no longer applies: {why}"
-    return GraderError(message, detail=detail, hint=_update_hint(lab, variant.kind, variant.name))
+    return GraderError(message, detail=detail, hint=_update_hint(lab, variant.kind, variant.name, variant.base))
 
 
-def _update_hint(lab: Lab, kind: Kind, name: str) -> str:
+def _update_hint(lab: Lab, kind: Kind, name: str, base: str = "") -> str:
+    copy, option = f"copy reference/{lab.name}/{lab.main_file} to FILE.cu", ""
+    if base:
+        copy, option = f"run {COMMAND} right {lab.name} {base} > FILE.cu", f" --base {base}"
     return (
-        f"make the patch again: copy reference/{lab.name}/{lab.main_file} to FILE.cu, change it there, and run "
-        f"{COMMAND} {kind.folder} {lab.name} {name} --update FILE.cu"
+        f"make the patch again: {copy}, change it there, and run "
+        f"{COMMAND} {kind.folder} {lab.name} {name} --update FILE.cu{option}"
     )
+
+
+def _right_lines(lab: Lab, name: str) -> list[starter.Line]:
+    """Return the main file of a right solution without its header, as `warpgrade right` numbers its lines."""
+    solution = find(lab, RIGHT, name)
+    if solution.base or changed_file(lab, solution) != lab.main_file:
+        raise BadInput(f"{solution.place} is not made of reference/{lab.name}/{lab.main_file}: no patch can change it")
+    text = files(lab, solution)[lab.main_file]
+    return [starter.Line(number, line) for number, line in enumerate(text.splitlines(), 1)][1:]
 
 
 def _reference_lines(path: Path) -> list[starter.Line]:

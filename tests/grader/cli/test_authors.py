@@ -32,6 +32,8 @@ def test_a_wrong_solution_is_written_again(in_project: Layout, tmp_path: Path, c
     status, out, _ = run(capsys, "wrong", "toy", "no_guard", "--update", edited)
     assert (status, out) == (0, "labs/toy/wrong/no_guard.patch written\n")
     assert "<= n" in run(capsys, "wrong", "toy", "no_guard")[1]
+    status, _, err = run(capsys, "wrong", "toy", "no_guard", "--update", edited, "--base", "other")
+    assert (status, err) == (2, "warpgrade: lab toy has no right solution “other”\nwarpgrade: there are: none\n")
     status, _, err = run(capsys, "wrong", "toy", "--update", edited)
     assert status == 2
     assert "--update needs the NAME" in err

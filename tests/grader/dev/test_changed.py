@@ -42,6 +42,7 @@ def test_tests_labs_and_pages_run_themselves() -> None:
     assert of("tests/grader/report/test_sarif_of_old.py").quick == {"tests/grader/report"}  # it is gone
     assert of("tests/grader/dev/test_changed.py").quick == {"tests/grader/dev/test_changed.py"}
     assert of("tests/server/waits_test.cpp").programs == {"server"}
+    assert of("tests/checks/memcheck/leak_ok.patch").whole == {changed._PROGRAMS}
     assert of("labs/scan/lab.toml", "reference/step/step.cu").labs == {"scan", "step"}
     assert of("tests/browser/test_pages.py").quick == {"tests/browser"}
     assert of("docs/labs.md").quick == {"tests/grader/dev", "tests/grader/report"}

@@ -71,6 +71,14 @@ def test_a_planted_leak_is_found(name: str, content: bytes, what: str) -> None:
     assert any(leak.secret.what.startswith(what) for leak in found), [leak.message for leak in found]
 
 
+def test_lines_of_wrong_and_right_solutions_are_secrets_however_they_are_stored() -> None:
+    lines = [*secrets(labs.find(LAYOUT, "scan")), *secrets()]
+    found = {one.what for one in lines if not one.text.startswith((b"RIGHT:", b"WRONG:"))}
+    assert found >= {"a line of the right solution three_launches", "a line of the right solution one_template"}
+    changed = b"block_scan_kernel<<<1,BLOCK_SIZE>>>(d_sums,d_scanned_sums,nullptr,blocks);"
+    assert leaks.Secret("a line of the wrong solution two_levels_only", changed) in lines
+
+
 @pytest.mark.parametrize("lab", labs.discover(LAYOUT), ids=lambda lab: lab.name)
 def test_the_public_part_of_a_lab(lab: Lab) -> None:
     raw = tomllib.loads(public_toml.text(lab, 3))

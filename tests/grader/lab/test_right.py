@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from stand_ins import REFERENCE
 
-from warpgrade.lab import labs, right, variant
+from warpgrade.lab import labs, right, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import find_layout
@@ -58,6 +58,36 @@ def test_mistakes_are_named(lab: Lab, edited: Path) -> None:
         right.find(lab, "other")
     with pytest.raises(BadInput, match="lab toy has no right solution “others”"):
         right.find(lab, "others")
+
+
+def test_a_patch_may_change_a_right_solution(lab: Lab, edited: Path) -> None:
+    variant.update(lab, right.KIND, "other", edited)
+    edited.write_text('// WRONG: loses "adds" - too much\n' + NEARLY.replace("+= 1", "+= 2"), encoding="utf-8")
+    path = variant.update(lab, wrong.KIND, "much", edited, "other")
+    assert path.read_text(encoding="utf-8").splitlines()[1:] == [
+        "--- right/other", "@@ -3,3 +3,3 @@", " __global__ void add(float* a, int n) {",
+        "-    if (n > threadIdx.x) a[threadIdx.x] += 1;", "+    if (n > threadIdx.x) a[threadIdx.x] += 2;", " }",
+    ]  # fmt: skip
+    much = wrong.find(lab, "much")
+    text = variant.files(lab, much)[variant.changed_file(lab, much)]
+    assert text.startswith('// WRONG: loses "adds" - too much\n#include "toy.h"\n')
+    assert "if (n > threadIdx.x) a[threadIdx.x] += 2;" in text
+    # Where it no longer applies, the right solution's line is named, and how to make it again.
+    _with(edited, f"// RIGHT: turned round\n{NEARLY.replace('+= 1', '+= 3')}")
+    variant.update(lab, right.KIND, "other", edited)
+    with pytest.raises(GraderError, match=r"the right solution changed at right/other:5$") as caught:
+        variant.files(lab, much)
+    assert "./warpgrade right toy other > FILE.cu, change it" in caught.value.hint
+    assert caught.value.hint.endswith("./warpgrade wrong toy much --update FILE.cu --base other")
+    # It is a right one, and not of a right one itself.
+    path.write_text(path.read_text(encoding="utf-8").replace("right/other", "right/others"), encoding="utf-8")
+    with pytest.raises(GraderError, match=r"much\.patch:2: lab toy has no right solution “others”"):
+        variant.files(lab, wrong.find(lab, "much"))
+    variant.update(
+        lab, right.KIND, "others", _with(edited, f"// RIGHT: both\n{NEARLY.replace('n)', 'n + 0)')}"), "other"
+    )
+    with pytest.raises(GraderError, match=r"much\.patch:2: labs/toy/right/others\.patch is not made of reference/toy"):
+        variant.files(lab, wrong.find(lab, "much"))
 
 
 def _with(path: Path, text: str) -> Path:

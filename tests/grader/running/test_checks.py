@@ -1,8 +1,12 @@
 """Each program of tests/checks: what is found in it is what it says itself. corpus.py has the rules."""
 
+from pathlib import Path
+
 import corpus
 import known_numbers
 import pytest
+
+from warpgrade.lab import patch
 
 NAMES = [str(path.relative_to(corpus.CORPUS).with_suffix("")) for path in corpus.PROGRAMS]
 
@@ -11,7 +15,7 @@ NAMES = [str(path.relative_to(corpus.CORPUS).with_suffix("")) for path in corpus
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_found_is_what_the_program_says(name: str) -> None:
     source = corpus.CORPUS / f"{name}.cu"
-    expected = corpus.read_expectations(source.read_text())
+    expected = corpus.read_expectations(corpus.read_program(source))
     profile = corpus.execute(source)
     wrong = corpus.differences(expected, corpus.findings(corpus.counted(profile, source), source))
     assert not wrong, "\n".join(wrong)
@@ -20,12 +24,29 @@ def test_what_is_found_is_what_the_program_says(name: str) -> None:
 
 
 def test_every_rule_has_a_program_and_every_check_a_correct_one() -> None:
-    expected = {path: corpus.read_expectations(path.read_text()).must for path in corpus.PROGRAMS}
+    expected = {path: corpus.read_expectations(corpus.read_program(path)).must for path in corpus.PROGRAMS}
     assert {finding.rule for must in expected.values() for finding in must} == corpus.RULES
     checks = {rule.split("/")[0] for rule in corpus.RULES}
     assert {path.parent.name for path, must in expected.items() if not must} == checks
     # The name says which of the two it is.
     assert [path.name for path, must in expected.items() if path.stem.endswith("_ok") == bool(must)] == []
+
+
+def test_patches_are_as_they_are_made_and_at_most_half_as_long_as_their_programs() -> None:
+    for path in corpus.CORPUS.glob("*/*.patch"):
+        source, lines = path.with_suffix(".cu"), path.read_text().splitlines()
+        assert not source.exists(), path
+        named = patch.parse(lines).file
+        base, text = (corpus.read_program(one).splitlines() for one in (corpus.find_base(source, named), source))
+        assert lines == patch.make(base, text, named), path
+        assert 2 * len(lines) <= len(text), path
+
+
+def test_a_patch_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    (tmp_path / "leak.cu").write_text("int a;\nint b;\n")
+    (tmp_path / "leak_ok.patch").write_text("@@ -1,1 +1,1 @@\n-int c;\n+int d;\n")
+    with pytest.raises(ValueError, match=r"leak_ok\.patch: hunk 1 does not fit"):
+        corpus.read_program(tmp_path / "leak_ok.cu")
 
 
 PROGRAM = """int a;  // expect: racecheck/shared (other: 5), memcheck/leak
