@@ -1,8 +1,8 @@
 // Loads of a kernel's parameters, and accesses to those of a called function.
 #pragma once
 
-#include "vgpu/code/decoder.hpp"
 #include "vgpu/checks/watch.hpp"
+#include "vgpu/code/decoder.hpp"
 
 namespace warpgrade::vgpu {
 
