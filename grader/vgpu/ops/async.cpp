@@ -19,14 +19,6 @@ constexpr std::uint16_t generic = 8, ignored_state = 16;
 constexpr unsigned kind_shift = 8;
 }  // namespace form
 
-void collect_lanes(Warp& w, Access& x, Ref registers, std::int64_t offset, bool narrow, std::uint32_t mask,
-                   unsigned bytes) {
-    if (narrow)
-        x.collect(operand<std::uint32_t>(w, registers), offset, mask, bytes);
-    else
-        x.collect(operand<std::uint64_t>(w, registers), offset, mask, bytes);
-}
-
 struct Staged {
     alignas(16) std::byte bytes[warp_size][16];
     std::uint32_t undefined = 0;  // lanes

@@ -146,10 +146,7 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
                        Performer perform_other) {
     ++w.sync_operations;
     Access x;
-    if (in.form & 16)
-        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
-    else
-        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    collect_lanes(w, x, in.a, in.offset, in.form & 16, mask, bytes);
     const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
     AccessTraits how;
     how.kind = in.form & of_block ? mark::block_scope : mark::atomic;

@@ -174,10 +174,7 @@ inline void end_access(Warp& w, const Insn& in) {
 template <Op O, Space S>
 [[gnu::noinline]] void access_anew(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Mover move) {
     Access x;
-    if (in.form & form::address32)
-        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
-    else
-        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    collect_lanes(w, x, in.a, in.offset, in.form & form::address32, mask, bytes);
     if constexpr (S != Space::Generic) {
         perform<O, S>(w, in, in.memory_slot, x, bytes, move);
     } else {

@@ -25,10 +25,7 @@ template <class Mem, class Reg>
 void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
     const unsigned bytes = (in.form & form::elements) * sizeof(Mem);
     Access x;
-    if (in.form & form::address32)
-        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
-    else
-        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    collect_lanes(w, x, in.a, in.offset, in.form & form::address32, mask, bytes);
     const Executor& e = *w.executor;
     if (x.misaligned || !fits(x.low, x.high, 0, e.param_bytes, bytes))
         raise_access(w, in, x, Space::Param, Op::Load, bytes);

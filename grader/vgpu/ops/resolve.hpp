@@ -13,6 +13,15 @@
 
 namespace warpgrade::vgpu {
 
+// Collects the addresses of the lanes in `mask` from registers, of 32 bits if `narrow`.
+inline void collect_lanes(Warp& w, Access& x, Ref registers, std::int64_t offset, bool narrow, std::uint32_t mask,
+                          unsigned bytes) {
+    if (narrow)
+        x.collect(operand<std::uint32_t>(w, registers), offset, mask, bytes);
+    else
+        x.collect(operand<std::uint64_t>(w, registers), offset, mask, bytes);
+}
+
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
 // The load/store pipe's work for one request with `units` sectors or wavefronts.
