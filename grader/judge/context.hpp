@@ -77,7 +77,6 @@ struct Context {
     Context();
     ~Context();
     Options options, timing;  // timing: the same with the timing device
-    std::string device_json;  // its properties as the device server wrote them; empty if there is none
     device::DeviceProperties device;
     device::Checks checks;
     std::uint64_t seed = 0;

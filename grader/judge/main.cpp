@@ -68,7 +68,8 @@ void end_with_parent(pid_t parent) {
     if (getppid() != parent) _exit(exit_infrastructure);  // the parent has ended already
 }
 
-void prepare(const Options& options) {
+// Returns the device's properties as its server wrote them; nothing if there is none.
+std::string prepare(const Options& options) {
     auto& current = context();
     current.options = options;
     current.timing = options;
@@ -82,17 +83,18 @@ void prepare(const Options& options) {
     if (!options.baseline_cache.empty() && options.timing_device.empty() &&
         warpgrade::device::find_kind(options.device).repeatable)
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
-    if (options.device_server.empty()) return;
+    if (options.device_server.empty()) return {};
     auto device = start_submission_device(options);
-    current.device_json = device->properties_json();
-    current.device = warpgrade::device::parse_properties(current.device_json);
+    std::string properties = device->properties_json();
+    current.device = warpgrade::device::parse_properties(properties);
     current.idle_devices.keep("submission", std::move(device));
+    return properties;
 }
 
 int run(const Options& options) {
     VerdictFile verdicts(options.verdict);
-    prepare(options);
-    verdicts.begin(context().seed, context().device_json);
+    const std::string device = prepare(options);
+    verdicts.begin(context().seed, device);
     const auto cases = run_tests(options, verdicts);
     if (cases == 0) {
         std::fputs("no test matches\n", stderr);
