@@ -184,9 +184,10 @@ inline L2Cache::Way& L2Cache::find(Set& set, std::uint64_t line, const Clock& cl
     return replace(set, line, clock, stats);
 }
 
-[[gnu::always_inline]] inline void L2Cache::request(const LineRequest& request, Clock& clock, CacheStats& stats) {
+[[gnu::always_inline]] inline void L2Cache::request(Set& set, const LineRequest& request, Clock& clock,
+                                                    CacheStats& stats) {
     const std::uint64_t line = request.line;
-    Way& way = find(set_of(line), line, clock, stats);
+    Way& way = find(set, line, clock, stats);
     std::uint64_t &tag = way.tag, &used = way.used;
     // Without a branch: whether this block has asked before is as irregular as what it asks for.
     const auto own = static_cast<unsigned>(used & 15 & (0 - std::uint64_t{used >> 4 >= clock.block_began}));
@@ -196,8 +197,8 @@ inline L2Cache::Way& L2Cache::find(Set& set, std::uint64_t line, const Clock& cl
         case LineRequest::Kind::Read:
         case LineRequest::Kind::ReadPastL1:
             stats.l2_reads += count(wanted);
-            stats.l2_reads_again += count(wanted & own);
             stats.l2_read_hits += count(wanted & valid);
+            stats.l2_reads_again += count(wanted & own);
             if (!missing) break;
             stats.dram_reads += count(missing);
             stats.fetched_sectors += 2 * count(halves_of(missing) & ~halves_of(valid));
@@ -216,11 +217,20 @@ inline L2Cache::Way& L2Cache::find(Set& set, std::uint64_t line, const Clock& cl
 }
 
 void L2Cache::request(std::span<const LineRequest> requests, std::span<CacheStats> stats) {
-    Clock clock = clock_;              // in registers
-    constexpr std::size_t ahead = 16;  // sets of irregular accesses are not in the host's caches
+    Clock clock = clock_;  // in registers
+    // Sets of irregular accesses are not in the host's caches.
+    constexpr std::size_t ahead = 16;
+    Set* sets[ahead];
+    const auto fetch = [&](std::size_t i) {
+        if (i >= requests.size()) return;
+        sets[i % ahead] = &set_of(requests[i].line);
+        __builtin_prefetch(sets[i % ahead], 1);
+    };
+    for (std::size_t i = 0; i < ahead; ++i) fetch(i);
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        __builtin_prefetch(&set_of(requests[std::min(i + ahead, requests.size() - 1)].line), 1);
-        request(requests[i], clock, stats[requests[i].slot]);
+        Set& set = *sets[i % ahead];
+        fetch(i + ahead);
+        request(set, requests[i], clock, stats[requests[i].slot]);
     }
     clock_ = clock;
 }

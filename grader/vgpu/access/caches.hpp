@@ -187,7 +187,7 @@ class L2Cache {
     // The way that has the line, from now on if none had it.
     static Way& find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
     static Way& replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
-    void request(const LineRequest& request, Clock& clock, CacheStats& stats);
+    void request(Set& set, const LineRequest& request, Clock& clock, CacheStats& stats);
 
     std::uint64_t sets_, reciprocal_;
     Clock clock_;
