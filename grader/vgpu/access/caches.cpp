@@ -165,9 +165,15 @@ L2Cache::~L2Cache() {
 static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
 
 L2Cache::Way& L2Cache::replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
-    const std::size_t least = find_least<ways>([&](std::size_t i) { return set.way[i].used; });
+    std::size_t least = 0;
+    std::uint64_t used = set.way[0].used;
+    for (std::size_t i = 1; i < ways; ++i) {  // by masks: a processor could not predict branches
+        const std::uint64_t other = set.way[i].used, less = 0 - std::uint64_t{other < used};
+        used ^= (used ^ other) & less;
+        least ^= (least ^ i) & less;
+    }
     Way& way = set.way[least];
-    if (way.used >> 4 > clock.floor) stats.dram_writes += count(way.tag >> 4 & 15);
+    if (used >> 4 > clock.floor) stats.dram_writes += count(way.tag >> 4 & 15);
     way = {line << 8, 0};
     set.sign[least] = sign_of(line);
     return way;

@@ -14,21 +14,6 @@
 
 namespace warpgrade::vgpu {
 
-// The index of the least of some numbers; the first one if there are several. It has no branch, which a processor could
-// not predict.
-template <std::size_t Count, class F>
-std::size_t find_least(F&& number) {
-    std::size_t index = 0;
-    std::uint64_t least = number(0);
-    for (std::size_t i = 1; i < Count; ++i) {
-        const std::uint64_t other = number(i);
-        const bool less = other < least;
-        least = less ? other : least;
-        index = less ? i : index;
-    }
-    return index;
-}
-
 // Lines of 128 bytes in sectors of 32, four ways, LRU.
 class L1Cache {
   public:
@@ -53,7 +38,7 @@ class L1Cache {
             place = static_cast<Place>(index * ways + static_cast<unsigned>(std::countr_zero(known)));
             return read_at(place, sectors);
         }
-        const std::size_t way = find_least<ways>([&](std::size_t i) { return set.used[i]; });
+        const std::size_t way = set.least_used();
         place = static_cast<Place>(index * ways + way);
         throws_out_ += set.used[way] > floor_;
         last_use_lost_ = std::max(last_use_lost_, set.used[way]);
@@ -102,6 +87,7 @@ class L1Cache {
         std::uint64_t used[ways] = {};                              // when; up to floor_: in an earlier block, or never
         // One bit for each way that has the line of this name.
         [[nodiscard]] unsigned ways_with(std::uint64_t name) const;
+        [[nodiscard]] std::size_t least_used() const;
     };
     // Lines of earlier blocks have other names, so they need not be cleared.
     [[nodiscard]] std::uint64_t name_of(std::uint64_t line) const { return block_ << line_bits | line; }
@@ -127,6 +113,14 @@ inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
     for (unsigned i = 0; i < ways; ++i) found |= unsigned{key[i] >> 4 == name} << i;
     return found;
 #endif
+}
+
+// Bit by bit, since a processor could not predict the branches that compilers make of a condition here.
+inline std::size_t L1Cache::Set::least_used() const {
+    const std::size_t second = used[1] < used[0], fourth = used[3] < used[2];
+    const std::uint64_t left = second ? used[1] : used[0], right = fourth ? used[3] : used[2];
+    const std::size_t upper = right < left;
+    return 2 * upper | (upper & fourth) | (~upper & second);
 }
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.
