@@ -150,7 +150,10 @@ def test_the_device_server_of_a_judge_refuses_to_sample() -> None:
         (LaunchProgress(0, 0, 0, 0, 0, 0), "not launched a kernel yet"),
         (LaunchProgress(2, 0, 0, 8, 8, 99), "no kernel was running; it has made 2 launches"),
         (LaunchProgress(1, 1, 0, 1, 0, 1), "launch 1 has run 0 of 1 block (0 %) and 1 warp instruction"),
-        (LaunchProgress(3, 1, 0, 2000, 500, 7), "(25 %) and 7 warp instructions; the rest takes about 30 s"),
+        (
+            LaunchProgress(3, 1, 0, 2000, 500, 7),
+            "(25 %) and 7 warp instructions; the rest of this launch takes about 30 s",
+        ),
         (LaunchProgress(1, 1, 0, 10**9, 3, 7), "3 of 1,000,000,000 blocks (3e-07 %)"),
         (LaunchProgress(1, 1, 0, 4, 9, 7), "4 of 4 blocks (100 %)"),
     ],
@@ -165,7 +168,7 @@ def test_how_far_a_program_is(progress: LaunchProgress, told: str) -> None:
         (False, 0, 0, "its own code"),
         (True, 1, 100, "no single launch"),
         (True, 9, 1, "a single block takes that long"),
-        (True, 10, 800, "--sample 400:"),
+        (True, 10, 800, "or fewer iterations, or --sample 400:"),
         (True, 10, 3, "--sample 1:"),
     ],
 )
