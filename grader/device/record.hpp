@@ -41,7 +41,7 @@ struct CauseCost {
 // What it is worth that the checks found nothing in a launch.
 struct AnyData {
     bool holds = false;   // they would find nothing with any contents of its arrays
-    std::string because;  // otherwise: "address", "branch", "order" or "calls"; see vgpu/code/code.hpp
+    std::string because;  // otherwise: "address", "branch", "order", "calls" (vgpu/code/code.hpp) or "value"
     SourcePlace place;    // of the first instruction for which that is so
 };
 

@@ -241,6 +241,8 @@ struct DataDependence {
     };
     On on = On::nothing;
     std::uint32_t insn = 0;
+    // Stores whose value is the same with any data, by index: such as of a flag, which many threads may set.
+    std::vector<std::uint32_t> fixed_stores;
 };
 
 // All code of one kernel and its callees. Immutable once decoded; shared by all host threads.

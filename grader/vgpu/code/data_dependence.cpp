@@ -48,10 +48,10 @@ class DataFlow {
 
     DataDependence find() {
         using On = DataDependence::On;
-        if (!code_.calls.empty()) return {On::calls, first_call()};
+        if (!code_.calls.empty()) return {On::calls, first_call(), {}};
         if (kernel_.end_block - kernel_.first_block > most_blocks || steps_.size() > most_instructions)
-            return {On::calls, code_.blocks[kernel_.first_block].begin};
-        if (code_.orders_memory || code_.talks_to_host) return {On::order, first_that_orders()};
+            return {On::calls, code_.blocks[kernel_.first_block].begin, {}};
+        if (code_.orders_memory || code_.talks_to_host) return {On::order, first_that_orders(), {}};
         const PostDominators meets(code_, kernel_);
         do {
             changed_ = false;
@@ -63,15 +63,21 @@ class DataFlow {
         for (std::uint32_t b = kernel_.first_block; b < kernel_.end_block; ++b) {
             const BasicBlock& block = code_.blocks[b];
             for (std::uint32_t i = block.begin; i < past(block); ++i)
-                if (steps_[i].accesses_memory && is_address_of_data(steps_[i])) return {On::address, i};
+                if (steps_[i].accesses_memory && is_address_of_data(steps_[i])) return {On::address, i, {}};
             if (!is_decided_by_data(b)) continue;
             for (const std::uint32_t behind : meets.region(b).first)
-                if (does_more_than_arithmetic(code_.blocks[behind])) return {On::branch, block.end};
+                if (does_more_than_arithmetic(code_.blocks[behind])) return {On::branch, block.end, {}};
         }
-        return {};
+        return {On::nothing, 0, fixed_stores()};
     }
 
   private:
+    [[nodiscard]] std::vector<std::uint32_t> fixed_stores() const {
+        std::vector<std::uint32_t> found;
+        for (std::uint32_t i = 0; i < steps_.size(); ++i)
+            if (steps_[i].text && steps_[i].text->opcode == "st" && !any_from_data(steps_[i].read)) found.push_back(i);
+        return found;
+    }
     [[nodiscard]] std::uint32_t first_call() const {
         for (const BasicBlock& block : code_.blocks)
             if (block.terminator == Terminator::Call) return block.end;

@@ -308,12 +308,26 @@ LaunchResult Grid::run() {
 device::AnyData Grid::say_of_other_data() const {
     using On = DataDependence::On;
     const DataDependence& found = launch_.code.data_dependence;
-    if (found.on == On::nothing) return {.holds = true, .because = {}, .place = {}};
-    const char* because = found.on == On::address  ? "address"
-                          : found.on == On::branch ? "branch"
-                          : found.on == On::order  ? "order"
-                                                   : "calls";
-    return {.holds = false, .because = because, .place = launch_.source_place(launch_.code.insns[found.insn])};
+    const auto open = [&](const char* because, const Insn& insn) {
+        return device::AnyData{.holds = false, .because = because, .place = launch_.source_place(insn)};
+    };
+    const Insn& first = launch_.code.insns[found.insn];
+    switch (found.on) {
+        case On::address:
+            return open("address", first);
+        case On::branch:
+            return open("branch", first);
+        case On::order:
+            return open("order", first);
+        case On::calls:
+            return open("calls", first);
+        case On::nothing:
+            break;
+    }
+    const Insn* harmless = nullptr;
+    for (const Executor& e : executors_)
+        if (const Insn* store = e.watch.harmless_store; store && (!harmless || store < harmless)) harmless = store;
+    return harmless ? open("value", *harmless) : device::AnyData{.holds = true, .because = {}, .place = {}};
 }
 
 void Grid::collect_memory() {

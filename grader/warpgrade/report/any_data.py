@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from warpgrade.machine.text import clean
+from warpgrade.machine.text import clean, counted
 from warpgrade.running.profile import AnyData, Kernel
 
 PROVED = "with any data: no race, nothing out of bounds and nothing unset in launches of these sizes"
@@ -11,6 +11,7 @@ _WHY_NOT = {
     "address": "{place} accesses other elements with other data",
     "branch": "{place} goes another way with other data",
     "order": "{place} depends on when other threads write",
+    "value": "{place} stores what is there already, which other data may change",
     "calls": "{place} calls a function, which is not looked into",
 }
 
@@ -21,14 +22,14 @@ def words(found: AnyData) -> str:
 
 
 def summary(kernels: Sequence[Kernel]) -> list[str]:
-    """Return lines that sum up kernels, each with its launches of all tests; nothing is said of those with errors."""
-    proved = [clean(kernel.name) for kernel in kernels if kernel.any_data and kernel.any_data.holds]
-    others = [
-        f"{clean(kernel.name)} ({_why_not(kernel.any_data)})"
-        for kernel in kernels
-        if kernel.any_data and not kernel.any_data.holds
-    ]
-    lines = [f"Checked {PROVED}: {', '.join(proved)}."] if proved else []
+    """Return lines that sum up kernels, each with its launches of all tests; those with errors do not count."""
+    checked = [(kernel, kernel.any_data) for kernel in kernels if kernel.any_data]
+    others = [f"{clean(kernel.name)} ({_why_not(found)})" for kernel, found in checked if not found.holds]
+    proved = len(checked) - len(others)
+    if not checked:
+        return []
+    some = f"{proved} of " if others else "all " if proved > 1 else ""
+    lines = [f"Checked {PROVED}: {some}{counted(len(checked), 'kernel')}."] if proved else []
     return lines + ([f"Checked with the data of the tests only: {', '.join(others)}."] if others else [])
 
 

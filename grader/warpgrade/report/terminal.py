@@ -91,9 +91,10 @@ def show_first(
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
     if advice:
         _show_costs(console, result, width)
-    if not whole or full:
-        for line in any_data.summary(_kernels(result)):
+    if (not whole or full) and (lines := any_data.summary(_kernels(result))):
+        for line in lines:
             console.print(Text(line, style="dim"), width=width)
+        console.print()
 
 
 def _kernels(result: Result) -> list[Kernel]:

@@ -43,7 +43,8 @@ class AnyData(msgspec.Struct):
     """What it is worth that the checks found no error in a kernel's launches.
 
     They would find none with any contents of its arrays, or, `because` of an "address" or a "branch" that data decide,
-    of the "order" in which threads see what others write, or of "calls" that are not analysed, that is not known.
+    of the "order" in which threads see what others write, of "calls" that are not analysed, or of a "value" that several
+    threads store, that is not known.
     """
 
     holds: bool
@@ -258,8 +259,10 @@ class Collector:
 
 
 def _any_data(raw: dict[str, Any] | None) -> AnyData | None:
-    if raw is None or raw["holds"]:
-        return raw and AnyData(holds=True)
+    if raw is None:
+        return None
+    if raw["holds"]:
+        return AnyData(holds=True)
     place = raw["place"]
     return AnyData(holds=False, because=_text(raw["because"]), file=_text(place["file"]), line=place["line"])
 
