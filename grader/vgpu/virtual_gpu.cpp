@@ -126,7 +126,10 @@ class VirtualGpu final : public ClockedDevice {
     device::ImageId create_image(const device::ImageDescriptor& image) override {
         return images_.create(image, memory_);
     }
-    void destroy_image(device::ImageId image) override { images_.destroy(image); }
+    void destroy_image(device::ImageId image) override {
+        repeats_.forget();
+        images_.destroy(image);
+    }
 
     device::ModuleId load_module(std::span<const std::byte> image) override {
         modules_.emplace(next_module_,

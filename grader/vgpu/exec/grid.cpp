@@ -294,7 +294,7 @@ LaunchResult Grid::run() {
     if (launch_.limits.checks.init)
         std::ranges::move(find_unset_constants(launch_, executors_), std::back_inserter(result_.diagnostics));
     const device::Checks& checks = launch_.limits.checks;
-    if (checks.race && checks.init && checks.sync && !result_.fault && result_.sampled_blocks == 0 &&
+    if (checks.race && checks.init && checks.sync && !result_.fault &&
         std::ranges::none_of(result_.diagnostics, [](const device::Diagnostic& found) {
             return found.rule->severity == device::Severity::Error;
         }))

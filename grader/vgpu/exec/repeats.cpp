@@ -13,10 +13,8 @@ std::string key_of(device::FunctionId kernel, const device::LaunchConfig& config
     return key.append(reinterpret_cast<const char*>(params.data()), params.size());
 }
 
-bool uses_images(const Code& code) {
-    return std::ranges::any_of(code.stat_kinds, [](StatKind kind) {
-        return kind == StatKind::TextureLoad || kind == StatKind::SurfaceLoad || kind == StatKind::SurfaceStore;
-    });
+bool is_shared_with_host(const Allocation& a) {
+    return a.kind != device::MemoryKind::device && a.kind != device::MemoryKind::array;
 }
 
 bool calls_the_runtime(const Code& code) {
@@ -42,15 +40,15 @@ void RepeatedLaunches::keep(device::FunctionId kernel, const device::LaunchConfi
     const std::string key = key_of(kernel, config, params);
     kept_.erase(key);
     const bool adds_up = story.record.counters->atomic_requests != 0;
-    if (adds_up || uses_images(code) || calls_the_runtime(code)) return;
+    if (adds_up || calls_the_runtime(code)) return;
     Kept kept{story, {}};
     kept.story.record.trace.reset();  // of one launch of each kernel
     bool is_repeatable = true;
     memory.for_each([&](const Allocation& a) {
         constexpr unsigned both = Allocation::Read | Allocation::Written;
         const unsigned touched = a.touched & both;
-        is_repeatable &= touched == 0 || (touched != both && a.home == Allocation::Home::Device);
-        if (touched || a.read_only) kept.versions.emplace_back(a.base, a.version);  // loads of constants leave no mark
+        is_repeatable &= touched == 0 || (touched != both && !is_shared_with_host(a));
+        if (touched) kept.versions.emplace_back(a.base, a.version);
     });
     if (!is_repeatable) return;
     if (kept_.size() >= most) kept_.clear();

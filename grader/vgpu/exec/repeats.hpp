@@ -30,7 +30,7 @@ class RepeatedLaunches {
     [[nodiscard]] const LaunchStory* find(device::FunctionId kernel, const device::LaunchConfig& config,
                                           std::span<const std::byte> params, const GlobalMemory& memory) const;
     // To be called once the launch has run. Keeps nothing of one that may do otherwise the next time: that reads what
-    // it writes, uses memory of the host or textures, or calls the runtime (printf, malloc, launches).
+    // it writes, adds by atomics, uses memory of the host, or calls the runtime (printf, malloc, launches).
     void keep(device::FunctionId kernel, const device::LaunchConfig& config, std::span<const std::byte> params,
               const Code& code, const LaunchStory& story, GlobalMemory& memory);
     void forget() { kept_.clear(); }

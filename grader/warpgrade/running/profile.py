@@ -42,9 +42,9 @@ class Sample(msgspec.Struct):
 class AnyData(msgspec.Struct):
     """What it is worth that the checks found no error in a kernel's launches.
 
-    They would find none with any contents of its arrays, or, `because` of an "address" or a "branch" that data decide,
-    of the "order" in which threads see what others write, of "calls" that are not analysed, or of a "value" that several
-    threads store, that is not known.
+    They would find none with any contents of its arrays, or that is not known, `because` of an "address" or a "branch"
+    that data decide, of the "order" in which threads see what others write, of a "value" that several threads store,
+    or of "calls" that are not analysed.
     """
 
     holds: bool

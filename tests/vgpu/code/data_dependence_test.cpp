@@ -85,6 +85,9 @@ TEST_CASE("values in shared and local memory are data if some of what is stored 
     CHECK(in_kernel("cp.async.ca.shared.global [%s], [%d1], 4;\ncp.async.wait_all;\n" + back) == at_r2);
     CHECK(in_kernel("atom.shared.add.u32 %r3, [%s], 1;\n" + back) == at_r2);
     CHECK(in_kernel("cvt.u64.u32 %d3, %s;\ncvta.shared.u64 %d3, %d3;\nst.u32 [%d3], %w;\n" + back) == at_r2);
+    const std::string matrix = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%s];\n" + load_at_r2;
+    CHECK(in_kernel("st.shared.u32 [%s], %t;\n" + matrix) == nothing);
+    CHECK(in_kernel("st.shared.u32 [%s], %w;\n" + matrix) == at_r2);
     const std::string kept = "ld.local.u32 %r2, [kept];\n" + load_at_r2;
     CHECK(in_kernel("st.local.u32 [kept], %t;\n" + kept) == nothing);
     CHECK(in_kernel("st.local.u32 [kept], %w;\n" + kept) == at_r2);
@@ -106,6 +109,9 @@ TEST_CASE("a branch that data decide is harmless with nothing but arithmetic beh
     CHECK(in_kernel(decide + "ret;\n" + behind + store_word) == decided);
     // What it computes has come from data.
     CHECK(in_kernel(decide + "mov.u32 %r5, 3;\n" + behind + "mov.u32 %r2, %r5;\n" + load_at_r2) == at_r2);
+    // A jump through a table.
+    CHECK(in_kernel("ways: .branchtargets ONE, TWO;\nand.b32 %r2, %w, 1;\nbrx.idx %r2, ways;\n"
+                    "ONE:\nst.global.u32 [%d1], %n;\nTWO:\n") == Found{On::branch, "brx.idx %r2, ways;"});
     // The same where the thread decides.
     CHECK(in_kernel("setp.lt.u32 %p1, %t, %n;\n@%p1 bra BEHIND;\nst.global.u32 [%d1], %n;\n" + behind) == nothing);
 }

@@ -12,7 +12,7 @@ namespace {
 
 // k(to, from, n): %i is the thread's number and %v its word of `from`, whose address is %f; all threads share `to`.
 std::string kernel(const std::string& body) {
-    return ".version 8.6\n.target sm_90\n.address_size 64\n"
+    return ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
            ".visible .entry k(.param .u64 to, .param .u64 from, .param .u32 n) {\n"
            ".reg .b32 %r<9>, %i, %v, %n, %s;\n.reg .b64 %d<9>, %t, %f;\n.reg .pred %p<4>;\n"
            ".shared .align 4 .b8 tile[16];\n"
@@ -65,6 +65,19 @@ TEST_CASE("threads that store the same in one place do so with any data only if 
                       "@%p2 st.global.u32 [%t], 0;\n")) == "value");
 }
 
+TEST_CASE("the store that is named is the first in the code, whichever comes first") {
+    const Run found =
+        run("setp.lt.u32 %p1, %i, 32;\n@%p1 bra BEHIND;\n.loc 1 3 0\nst.global.u32 [%t], %v;\n"
+            "BEHIND:\n.loc 1 4 0\n@%p1 st.global.u32 [%t+4], %v;\n");
+    CHECK(why_not(found) == "value");
+    CHECK(found.proof->place.line == 3);
+    const Run turned =
+        run("setp.ge.u32 %p1, %i, 32;\n@%p1 bra BEHIND;\n.loc 1 3 0\nst.global.u32 [%t], %v;\n"
+            "BEHIND:\n.loc 1 4 0\n@%p1 st.global.u32 [%t+4], %v;\n");
+    CHECK(why_not(turned) == "value");
+    CHECK(turned.proof->place.line == 3);
+}
+
 TEST_CASE("nothing is said where there are findings, or where some were not looked for") {
     const std::string race = "st.global.u32 [%t], %i;\n";
     const Run found = run(race);
@@ -77,4 +90,13 @@ TEST_CASE("nothing is said where there are findings, or where some were not look
     SECTION("values that nobody wrote") { fewer.init = false; }
     SECTION("barriers") { fewer.sync = false; }
     CHECK_FALSE(run(right, 64, fewer).proof);
+}
+
+TEST_CASE("nothing is said of a sample") {
+    vgpu::VirtualGpuOptions options;
+    options.threads = 1;
+    options.sample_blocks = 1;
+    Machine machine(options, kernel("st.shared.u32 [%s], %n;\n"));
+    const auto from = machine.upload(Words(64, 5)), to = machine.upload(Words(64, 0));
+    CHECK_FALSE(machine.launch("k", {4, 1, 1}, {32, 1, 1}, to, from, 9u).any_data);
 }

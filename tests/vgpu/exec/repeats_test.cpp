@@ -41,6 +41,17 @@ const std::string ptx = R"(.version 8.6
     red.global.add.u32 [%d1], 1;
     ret;
 }
+.visible .entry fetch(.param .u64 to, .param .u64 texture) {
+    .reg .f32 %f<9>;
+    .reg .b32 %r<9>;
+    .reg .b64 %d<9>;
+    ld.param.u64 %d1, [to];
+    ld.param.u64 %d2, [texture];
+    mov.u32 %r1, 0;
+    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d2, {%r1}];
+    st.global.f32 [%d1], %f1;
+    ret;
+}
 .visible .entry allocate(.param .u64 to) {
     .reg .b64 %d<9>;
     ld.param.u64 %d1, [to];
@@ -52,7 +63,8 @@ const std::string ptx = R"(.version 8.6
 )";
 
 struct Device : Machine {
-    explicit Device(bool skip = true) : Device(options_with(skip, std::make_shared<device::Progress>())) {}
+    explicit Device(bool skip = true, bool trace = false)
+        : Device(options_with(skip, trace, std::make_shared<device::Progress>())) {}
 
     // Whether the launch ran: a running one sets the number of its instructions to zero first.
     template <class... Args>
@@ -74,10 +86,11 @@ struct Device : Machine {
 
   private:
     explicit Device(const vgpu::VirtualGpuOptions& options) : Machine(options, ptx), progress(options.progress) {}
-    static vgpu::VirtualGpuOptions options_with(bool skip, std::shared_ptr<device::Progress> progress) {
+    static vgpu::VirtualGpuOptions options_with(bool skip, bool trace, std::shared_ptr<device::Progress> progress) {
         vgpu::VirtualGpuOptions options;
         options.threads = 1;
         options.skip_repeats = skip;
+        options.trace_accesses = trace;
         options.progress = std::move(progress);
         return options;
     }
@@ -110,6 +123,20 @@ TEST_CASE("nothing is left out unless it is asked for") {
     const auto from = device.upload(Words{1, 2, 3, 4}), to = device.upload(Words{0, 0, 0, 0});
     CHECK(device.runs("add", to, from, 10u));
     CHECK(device.runs("add", to, from, 10u));
+}
+
+TEST_CASE("accesses are traced of the first launch and noted as is asked for") {
+    Device device(true, true);
+    const auto from = device.upload(Words{1, 2, 3, 4}), to = device.upload(Words{0, 0, 0, 0});
+    CHECK(device.runs("add", to, from, 10u));
+    CHECK(device.last.trace);
+    CHECK_FALSE(device.runs("add", to, from, 10u));
+    CHECK_FALSE(device.last.trace);
+    device.analysis->set_exact_accesses(true);
+    CHECK(device.runs("add", to, from, 10u));
+    const auto exactly = device.analysis->take_accesses();
+    CHECK_FALSE(device.runs("add", to, from, 10u));
+    CHECK(device.analysis->take_accesses() == exactly);
 }
 
 TEST_CASE("what it reads or has written is changed in between") {
@@ -175,10 +202,28 @@ TEST_CASE("what changes what it reads, counts, or allocates runs each time") {
     for (int i = 0; i < 2; ++i) CHECK(device.runs_with("allocate", {1, 1, 1}, {1, 1, 1}, device.to));
 }
 
+TEST_CASE("textures are inputs too") {
+    Device device;
+    const auto texels = device.upload(Words{1, 2, 3, 4}), to = device.upload(Words{0});
+    device::ImageDescriptor image;
+    image.address = texels.address, image.width = 4;
+    image.channels = 1, image.channel_bits = 32, image.kind = device::ChannelKind::floating;
+    const std::uint64_t texture = device.gpu->create_image(image);
+    const auto runs = [&] { return device.runs_with("fetch", {1, 1, 1}, {1, 1, 1}, to, texture); };
+    CHECK(runs());
+    CHECK_FALSE(runs());
+    device.write(texels, {5});
+    CHECK(runs());
+    CHECK(device.download(to) == Words{5});
+    device.gpu->destroy_image(texture);
+    CHECK_THROWS_AS(runs(), device::DeviceError);
+}
+
 TEST_CASE("memory that the host may change unseen is read each time") {
     Device device;
     const auto to = device.upload(Words{0, 0, 0, 0});
-    const auto mapped = device.gpu->allocate_host_visible(4096, 0, "cudaHostAlloc");
+    const char* const call = GENERATE("cudaHostAlloc", "cudaMallocManaged");
+    const auto mapped = device.gpu->allocate_host_visible(4096, 0, call);
     const Buffer<std::uint32_t> from{mapped.address, 4};
     device.may_be_wrong = true;  // nobody has written it
     CHECK(device.runs("add", to, from, 10u));
