@@ -20,8 +20,9 @@ from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.paths import COMMAND
 from warpgrade.machine.text import bounded, listing, number
-from warpgrade.report import compiler, costs, diagnosis, failures, findings, hidden, launches, profile
+from warpgrade.report import any_data, compiler, costs, diagnosis, failures, findings, hidden, launches, profile
 from warpgrade.report.findings import Finding
+from warpgrade.running.profile import Kernel
 
 OTHER_CHECKS = "(--full shows the other checks of this test that failed)"
 _MAX_WIDTH = 140
@@ -90,11 +91,20 @@ def show_first(
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
     if advice:
         _show_costs(console, result, width)
+    if (not whole or full) and (lines := any_data.summary(_kernels(result))):
+        for line in lines:
+            console.print(Text(line, style="dim"), width=width)
+        console.print()
+
+
+def _kernels(result: Result) -> list[Kernel]:
+    """Return the kernels with all launches of the tests whose numbers may be shown."""
+    return launches.collect(launch for test in result.tests for launch in test.launches).kernels
 
 
 def _show_costs(console: Console, result: Result, width: int) -> None:
-    """Print what each cause costs each kernel, in all launches of the tests whose numbers may be shown."""
-    counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
+    """Print what each cause costs each kernel."""
+    counted = _kernels(result)
     rows = [(kernel, found) for kernel in counted if (found := costs.shares(kernel))]
     if not rows:
         return

@@ -18,7 +18,7 @@ from warpgrade.machine.launch_progress import LaunchProgress, ProgressPage
 from warpgrade.machine.paths import find_layout
 from warpgrade.report.formats import stacks
 from warpgrade.running import run, time_budget
-from warpgrade.running.profile import Profile
+from warpgrade.running.profile import AnyData, Profile
 
 LAYOUT = find_layout()
 PROGRAM = Path(__file__).parent / "programs" / "long.cu"
@@ -190,3 +190,12 @@ def test_news_come_at_growing_intervals_until_the_program_ends(monkeypatch: pyte
         enough.wait()
     page.close_file()
     assert all("not launched a kernel yet" in text for text in told)
+
+
+@pytest.mark.labs
+def test_a_launch_that_is_repeated_thousands_of_times_runs_once(execute: Any) -> None:
+    """If each ran, 5,000 of them would take an hour."""
+    one, all_of_them = (execute("again", str(launches)).kernels[0] for launches in (1, 5000))
+    assert (one.launches, all_of_them.launches) == (1, 5000)
+    assert all_of_them.counters == {name: 5000 * count for name, count in one.counters.items()}
+    assert all_of_them.any_data == AnyData(holds=True)
