@@ -164,28 +164,27 @@ void halves() {
 // --- all shortest paths (Floyd and Warshall): the first rounds, a launch each
 // -------------------------------------------
 
-__global__ void paths_element(float* d, int n, int k) {
+__global__ void paths_element(const float* in, float* out, int n, int k) {
     const int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
-    const float through = d[row * n + k] + d[k * n + col];
-    if (through < d[row * n + col]) d[row * n + col] = through;
+    out[row * n + col] = fminf(in[row * n + col], in[row * n + k] + in[k * n + col]);
 }
 
 // What a row has in common is loaded once by each block.
-__global__ void paths_shared(float* d, int n, int k) {
+__global__ void paths_shared(const float* in, float* out, int n, int k) {
     __shared__ float from[8];
     const int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
-    if (threadIdx.x == 0) from[threadIdx.y] = d[row * n + k];
+    if (threadIdx.x == 0) from[threadIdx.y] = in[row * n + k];
     __syncthreads();
-    d[row * n + col] = fminf(d[row * n + col], from[threadIdx.y] + d[k * n + col]);
+    out[row * n + col] = fminf(in[row * n + col], from[threadIdx.y] + in[k * n + col]);
 }
 
-__global__ void paths_float4(float* d, int n, int k) {
+__global__ void paths_float4(const float* in, float* out, int n, int k) {
     const int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
-    float4* const rows = reinterpret_cast<float4*>(d);
-    const float from = d[row * n + k];
+    const float4* const rows = reinterpret_cast<const float4*>(in);
+    const float from = in[row * n + k];
     const float4 to = rows[k * n / 4 + col], old = rows[row * n / 4 + col];
-    rows[row * n / 4 + col] = {fminf(old.x, from + to.x), fminf(old.y, from + to.y), fminf(old.z, from + to.z),
-                               fminf(old.w, from + to.w)};
+    reinterpret_cast<float4*>(out)[row * n / 4 + col] = {fminf(old.x, from + to.x), fminf(old.y, from + to.y),
+                                                         fminf(old.z, from + to.z), fminf(old.w, from + to.w)};
 }
 
 void paths() {
@@ -196,20 +195,21 @@ void paths() {
     for (int k = 0; k < rounds; ++k)
         for (int i = 0; i < n * n; ++i)
             expected[i] = std::fmin(expected[i], expected[i / n * n + k] + expected[k * n + i % n]);
-    float *from = to_device(start), *d = empty_array<float>(n * n);
+    float *from = to_device(start), *d[] = {empty_array<float>(n * n), empty_array<float>(n * n)};
     const auto show = [&](const char* what, auto launch) {
         // Each repetition begins with the results of the one before, which its rounds leave as they are.
         const auto all = [&] {
-            for (int k = 0; k < rounds; ++k) launch(k);
+            for (int k = 0; k < rounds; ++k) launch(k, d[k % 2], d[1 - k % 2]);
         };
         measure(
-            what, "2048, 4 rounds", d, n * n, [&](std::size_t i) { return expected[i]; }, all, from);
+            what, "2048, 4 rounds", d[0], n * n, [&](std::size_t i) { return expected[i]; }, all, from);
     };
-    show("paths: element", [&](int k) { paths_element<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(d, n, k); });
-    show("paths: shared", [&](int k) { paths_shared<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(d, n, k); });
-    show("paths: float4", [&](int k) { paths_float4<<<dim3(n / 128, n / 8), dim3(32, 8)>>>(d, n, k); });
-    CHECK(cudaFree(from));
-    CHECK(cudaFree(d));
+    const dim3 blocks(n / 32, n / 8), block(32, 8);
+    show("paths: element", [&](int k, float* in, float* out) { paths_element<<<blocks, block>>>(in, out, n, k); });
+    show("paths: shared", [&](int k, float* in, float* out) { paths_shared<<<blocks, block>>>(in, out, n, k); });
+    show("paths: float4",
+         [&](int k, float* in, float* out) { paths_float4<<<dim3(n / 128, n / 8), block>>>(in, out, n, k); });
+    for (float* each : {from, d[0], d[1]}) CHECK(cudaFree(each));
 }
 
 // --- Fourier transforms of 1024 points, a block each
