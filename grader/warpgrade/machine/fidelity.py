@@ -46,7 +46,7 @@ EXACT = [
     "results: nvcc's PTX, instruction by instruction; 1033 forms of opcodes give an H100's bits, and approximate "
     "functions stay within PTX's bounds",
     "counters of global requests and sectors, registers, possible occupancy, and shared wavefronts where ptxas merges "
-    "no accesses: those of Nsight Compute, which has up to 6 % more wavefronts where others wait; instructions are "
+    "no accesses: those of Nsight Compute, which has up to 7 % more wavefronts where others wait; instructions are "
     "PTX's",
 ]
 REAL = "times of speed tests on a real GPU: its own, of kernels, copies and fills, by its events"
