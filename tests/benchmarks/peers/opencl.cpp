@@ -55,8 +55,11 @@ Buffer make_buffer(const Device& device, std::size_t count, const float* from = 
     return made;
 }
 
-template <class T>
-void set_argument(const Kernel& kernel, cl_uint which, T value) {
+void set_argument(const Kernel& kernel, cl_uint which, const Buffer& buffer) {
+    cl_mem handle = buffer.get();
+    check(clSetKernelArg(kernel.get(), which, sizeof(cl_mem), static_cast<const void*>(&handle)));
+}
+void set_argument(const Kernel& kernel, cl_uint which, int value) {
     check(clSetKernelArg(kernel.get(), which, sizeof value, &value));
 }
 
@@ -83,7 +86,7 @@ peer::Work prepare(const Device& device, const peer::Inputs& inputs) {
         const auto c = make_buffer(device, inputs.a.size());
         const auto run = [=, &device] {
             cl_uint which = 0;
-            for (const auto& each : {a, b, c}) set_argument(kernel, which++, each.get());
+            for (const auto& each : {a, b, c}) set_argument(kernel, which++, each);
             set_argument(kernel, which, n);
             enqueue(device, kernel, 2, static_cast<std::size_t>(n), 16);
             check(clFinish(device.queue));
@@ -97,8 +100,8 @@ peer::Work prepare(const Device& device, const peer::Inputs& inputs) {
         *last = a;
         for (int left = n; left > 1; left = (left + 255) / 256) {
             const auto to = *last == one ? other : one;
-            set_argument(kernel, 0, last->get());
-            set_argument(kernel, 1, to.get());
+            set_argument(kernel, 0, *last);
+            set_argument(kernel, 1, to);
             set_argument(kernel, 2, left);
             enqueue(device, kernel, 1, (static_cast<std::size_t>(left) + 255) / 256 * 256, 256);
             *last = to;

@@ -40,3 +40,11 @@ def test_wrong_output_of_a_peer_ends_the_benchmark(got: list[float]) -> None:
     with pytest.raises(SystemExit, match="PoCL: matmul_naive"):
         beside.check_close(peer, "matmul_naive", got, [1.0, 2.0])
     beside.check_close(peer, "matmul_naive", [1.0, 2.0001], [1.0, 2.0])
+
+
+def test_processor_time_is_that_of_descendants_too() -> None:
+    work = "import time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\ninput()"
+    command = ["sh", "-c", '"$0" -c "$1"; true', sys.executable, work]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout and shell.stdout.readline() == "done\n"
+        assert beside.processor_seconds(shell.pid) >= 0.3
