@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "grader"))
@@ -65,6 +65,8 @@ class Peer:
             answer = ""
         if not answer:
             self.process.kill()
+            with suppress(BrokenPipeError):
+                self.process.stdin.close()  # or its end would raise the same again
             raise Missing(self.process.stderr.read().strip().rpartition("\n")[2] or "it ended without a word")
         return answer
 
@@ -109,14 +111,13 @@ class Plan:
     @contextmanager
     def start(self, sizes: dict[str, int]) -> Iterator[Peer]:
         """Start the peer, see that it works, and end it at last."""
-        command = self.command()
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env={**os.environ, **self.settings},
             )  # fmt: skip
         except OSError as error:
-            raise Missing(f"{command[0]}: {error.strerror}") from None
+            raise Missing(f"{error.filename}: {error.strerror}") from None
         with process:  # which ends it by closing its input
             peer = Peer(self.name, self.threads, process, SMALL_SIZES if self.is_slow else sizes)
             for algorithm, size in SMALL_SIZES.items():  # what only a first launch costs is not timed

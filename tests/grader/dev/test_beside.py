@@ -42,6 +42,14 @@ def test_wrong_output_of_a_peer_ends_the_benchmark(got: list[float]) -> None:
     beside.check_close(peer, "matmul_naive", [1.0, 2.0001], [1.0, 2.0])
 
 
+def test_peer_that_ended_before_its_first_command_is_missing() -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["sh", "-c", "echo no device >&2"], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as ended:
+        ended.wait()
+        with pytest.raises(beside.Missing, match="no device"):
+            beside.Peer("PoCL", 1, ended, beside.SMALL_SIZES).ask("run")
+
+
 def test_processor_time_is_that_of_descendants_too() -> None:
     work = "import time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\ninput()"
     command = ["sh", "-c", '"$0" -c "$1"; true', sys.executable, work]
