@@ -16,6 +16,7 @@ import argparse
 import array
 import dataclasses
 import functools
+import itertools
 import math
 import os
 import subprocess
@@ -145,10 +146,7 @@ def plans(folder: Path, numba: str | None) -> Iterator[Plan]:
 
     @functools.cache
     def cuda_program() -> list[str]:
-        try:
-            compilers = toolchain.find(find_layout())
-        except WarpgradeError as error:
-            raise Missing(str(error)) from None
+        compilers = toolchain.find(find_layout())
         words = ["-arch", "sm_90", "-ccbin", str(compilers.host), "-cudart", "shared", str(SOURCES / "cuda.cu")]
         return compile_program(folder / "cuda", compilers.nvcc, *words)
 
@@ -199,9 +197,7 @@ def measure(peers: list[Peer], reference: Peer, repeats: int) -> None:
 
 def check_close(peer: Peer, algorithm: str, got: list[float], expected: list[float]) -> None:
     """Fail unless both are equal within rounding: compilers may fuse a multiplication and an addition."""
-    if len(got) != len(expected):
-        sys.exit(f"{peer.name}: {algorithm} gives {len(got)} numbers, expected {len(expected)}")
-    for place, (one, other) in enumerate(zip(got, expected, strict=True)):
+    for place, (one, other) in enumerate(itertools.zip_longest(got, expected, fillvalue=math.nan)):
         if not abs(one - other) <= 1e-4 * abs(other):
             sys.exit(f"{peer.name}: {algorithm}: element {place} is {one}, expected {other}")
 
@@ -216,10 +212,14 @@ def print_table(peers: list[Peer], clock: str, title: str) -> None:
         cells = []
         for algorithm in SIZES:
             rate = peer.rate(algorithm, clock)
-            ratio = f" ({rate / unit.rate(algorithm, clock):.2g}×)" if unit else ""
-            cells.append((f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}") + ratio)
+            cells.append(short(rate) + (f" ({short(rate / unit.rate(algorithm, clock))}×)" if unit else ""))
         note = "" if peer.sizes == peers[0].sizes else f" ({', '.join(map(str, peer.sizes.values()))})"
         print(f"| {peer.name}{note} | {peer.threads} | {' | '.join(cells)} |")
+
+
+def short(number: float) -> str:
+    """Return it with two digits or more."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
 
 
 def main() -> None:
@@ -235,7 +235,7 @@ def main() -> None:
         for plan in plans(Path(folder), given.numba):
             try:
                 peers.append(stack.enter_context(plan.start(SMALL_SIZES if given.small else SIZES)))
-            except Missing as reason:
+            except (Missing, WarpgradeError) as reason:
                 missing[plan.name] = str(reason)
         if REFERENCE in missing:
             sys.exit(f"{REFERENCE}, with which all are compared, is missing: {missing[REFERENCE]}")
