@@ -133,7 +133,8 @@ json to_json(const LaunchRecord& record) {
     if (const auto& proof = record.any_data; proof && proof->holds)
         result["any_data"] = {{"holds", true}};
     else if (proof)
-        result["any_data"] = {{"holds", false}, {"because", shorten(proof->because)}, {"place", place_json(proof->place)}};
+        result["any_data"] = {
+            {"holds", false}, {"because", shorten(proof->because)}, {"place", place_json(proof->place)}};
     return result;
 }
 
