@@ -60,11 +60,15 @@ def show(
     console.print(title, width=width)
     for note in shown.submission.notes:
         console.print(Text(f"note: {note}", style="yellow"), width=width)
+    told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
     if result.problem is None:
-        told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
         console.print(_table(console, shown.tests, width, told_below))
     console.print()
     show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
+    if result.problem is None and (full or not told_below) and (lines := any_data.summary(_kernels(shown))):
+        for line in lines:
+            console.print(Text(line, style="dim"), width=width)
+        console.print()
     console.print(_summary(shown, _to_explain(result, show_hidden=show_hidden, advice=advice)), width=width)
 
 
@@ -91,10 +95,6 @@ def show_first(
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
     if advice:
         _show_costs(console, result, width)
-    if (not whole or full) and (lines := any_data.summary(_kernels(result))):
-        for line in lines:
-            console.print(Text(line, style="dim"), width=width)
-        console.print()
 
 
 def _kernels(result: Result) -> list[Kernel]:

@@ -1,26 +1,32 @@
 """For which data the checks of a kernel's launches hold: read from the device's reports and told."""
 
+import io
 from typing import Any
 
+import msgspec
 import pytest
+from rich.console import Console
+from samples import GRADED
 
-from warpgrade.report import any_data
+from warpgrade.report import any_data, terminal
 from warpgrade.running.profile import AnyData, Collector, Kernel
 
 HOLDS = {"holds": True}
 BRANCH = {"holds": False, "because": "branch", "place": {"file": "/work/bins.cu", "line": 60, "code": 0}}
 
 
+LAUNCH = {
+    "kernel": "k", "name": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "duration_ns": 5.0, "start_ns": 0.0,
+    "registers_per_thread": 8, "static_shared_bytes": 0, "dynamic_shared_bytes": 0, "stream": 0, "lines": [],
+    "occupancy": {"theoretical": 1.0, "achieved": 1.0, "limiter": "warps"}, "counters": {"inst_executed": 1},
+    "error": None,
+}  # fmt: skip
+
+
 def _kernel(*proofs: Any) -> Kernel:
     """Return the sum of launches of one kernel of which the device said this."""
     collector = Collector()
-    launch = {
-        "kernel": "k", "name": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "duration_ns": 5.0, "start_ns": 0.0,
-        "registers_per_thread": 8, "static_shared_bytes": 0, "dynamic_shared_bytes": 0, "stream": 0, "lines": [],
-        "occupancy": {"theoretical": 1.0, "achieved": 1.0, "limiter": "warps"}, "counters": {"inst_executed": 1},
-        "error": None,
-    }  # fmt: skip
-    launches = [launch if proof is None else {**launch, "any_data": proof} for proof in proofs]
+    launches = [LAUNCH if proof is None else {**LAUNCH, "any_data": proof} for proof in proofs]
     collector.add({"launches": launches, "call_errors": [], "diagnostics": [], "clock_ns": 5})
     return collector.finish({}, 0).kernels[0]
 
@@ -59,3 +65,26 @@ def test_a_summary_names_the_kernels_that_are_not_sure_and_says_nothing_of_those
     assert any_data.summary([sure, wrong])[0].endswith("of these sizes: 1 kernel.")
     assert any_data.summary([sure, sure])[0].endswith("of these sizes: all 2 kernels.")
     assert any_data.summary([wrong]) == []
+
+
+def test_a_result_is_summed_up_once_no_test_fails() -> None:
+    def shown(result: Any, *, full: bool = False) -> str:
+        file = io.StringIO()
+        terminal.show(Console(file=file, width=160), result, full=full)
+        return file.getvalue()
+
+    launches = [{**LAUNCH, "any_data": HOLDS}]
+    failing = msgspec.structs.replace(
+        GRADED, tests=[msgspec.structs.replace(test, launches=launches) for test in GRADED.tests]
+    )
+    good = [
+        msgspec.structs.replace(test, status="pass", points=test.max_points, message="", launches=launches)
+        for test in GRADED.tests
+    ]
+    passing = msgspec.structs.replace(GRADED, tests=good)
+    line = f"Checked {any_data.PROVED}: 1 kernel."
+    assert shown(passing).count(line) == 1
+    assert line not in shown(failing)
+    assert line in shown(failing, full=True)
+    hidden = msgspec.structs.replace(GRADED, tests=[msgspec.structs.replace(test, hidden=True) for test in good])
+    assert line not in shown(hidden)
