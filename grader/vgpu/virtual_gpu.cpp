@@ -76,8 +76,10 @@ class VirtualGpu final : public ClockedDevice {
         memory_.take_from_host(destination);
         Allocation& a = *memory_.find(destination);
         // Many programs send the same inputs before each repetition.
-        const bool was_set = !a.never_set && (!a.defined || a.defined->all(destination - a.base, source.size()));
-        if (!was_set || !std::equal(source.begin(), source.end(), to)) memory_.note_change(a);
+        const bool is_same = options_.skip_repeats && !a.never_set &&
+                             (!a.defined || a.defined->all(destination - a.base, source.size())) &&
+                             std::equal(source.begin(), source.end(), to);
+        if (!is_same) memory_.note_change(a);
         std::copy(source.begin(), source.end(), to);
         memory_.define(destination, source.size());
         memory_.written_by(destination, source.size(), device::writer::host);

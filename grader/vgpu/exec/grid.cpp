@@ -306,24 +306,13 @@ LaunchResult Grid::run() {
 }
 
 device::AnyData Grid::say_of_other_data() const {
-    using On = DataDependence::On;
+    constexpr const char* because[] = {"", "address", "branch", "order", "calls"};  // by DataDependence::On
     const DataDependence& found = launch_.code.data_dependence;
-    const auto open = [&](const char* because, const Insn& insn) {
-        return device::AnyData{.holds = false, .because = because, .place = launch_.source_place(insn)};
+    const auto open = [&](const char* why, const Insn& insn) {
+        return device::AnyData{.holds = false, .because = why, .place = launch_.source_place(insn)};
     };
-    const Insn& first = launch_.code.insns[found.insn];
-    switch (found.on) {
-        case On::address:
-            return open("address", first);
-        case On::branch:
-            return open("branch", first);
-        case On::order:
-            return open("order", first);
-        case On::calls:
-            return open("calls", first);
-        case On::nothing:
-            break;
-    }
+    if (found.on != DataDependence::On::nothing)
+        return open(because[static_cast<std::size_t>(found.on)], launch_.code.insns[found.insn]);
     const Insn* harmless = nullptr;
     for (const Executor& e : executors_)
         if (const Insn* store = e.watch.harmless_store; store && (!harmless || store < harmless)) harmless = store;

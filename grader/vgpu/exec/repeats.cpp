@@ -41,18 +41,18 @@ void RepeatedLaunches::keep(device::FunctionId kernel, const device::LaunchConfi
     kept_.erase(key);
     const bool adds_up = story.record.counters->atomic_requests != 0;
     if (adds_up || calls_the_runtime(code)) return;
-    Kept kept{story, {}};
-    kept.story.record.trace.reset();  // of one launch of each kernel
+    decltype(Kept::versions) versions;
     bool is_repeatable = true;
     memory.for_each([&](const Allocation& a) {
         constexpr unsigned both = Allocation::Read | Allocation::Written;
         const unsigned touched = a.touched & both;
         is_repeatable &= touched == 0 || (touched != both && !is_shared_with_host(a));
-        if (touched) kept.versions.emplace_back(a.base, a.version);
+        if (touched) versions.emplace_back(a.base, a.version);
     });
     if (!is_repeatable) return;
     if (kept_.size() >= most) kept_.clear();
-    kept_.emplace(key, std::move(kept));
+    Kept& kept = kept_.emplace(key, Kept{story, std::move(versions)}).first->second;
+    kept.story.record.trace.reset();  // of one launch of each kernel
 }
 
 }  // namespace warpgrade::vgpu
