@@ -165,7 +165,7 @@ def fuzz(layout: Layout) -> bool:
         for path in (folder, corpus):
             path.mkdir(parents=True, exist_ok=True)
         dictionary = home / f"{name}.dict"
-        seeds = [home / "found" / name, layout.root / "tests" / "vgpu" / name]
+        seeds = [home / "found" / name, *(root / "tests" / "vgpu" / name for root in (layout.root, layout.build))]
         done = subprocess.run(
             [str(program), "-seed=1", "-timeout=20", "-rss_limit_mb=4096", f"-max_total_time={_FUZZ_SECONDS}",
              "-print_final_stats=1",

@@ -353,7 +353,7 @@ TEST_CASE("nvcc's inlined lines lead back into the kernel") {
     for (const Instruction& instruction : votes.body) {
         if (instruction.opcode != "shfl") continue;
         const Location line = module.outermost(instruction.location);
-        CHECK(*module.file_name(line.file) == "votes.cu");
+        CHECK_THAT(*module.file_name(line.file), Contains("votes.cu"));
         CHECK((line.line == 13 || line.line == 17));
     }
 }

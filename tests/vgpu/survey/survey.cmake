@@ -8,9 +8,7 @@ target_link_libraries(vgpu-survey PRIVATE wg_vgpu wg_flags)
 function(wg_survey file)
   foreach(architecture ${ARGN})
     set(ptx ${CMAKE_CURRENT_BINARY_DIR}/survey-${file}.${architecture}.ptx)
-    add_custom_command(OUTPUT ${ptx}
-      COMMAND ${WG_NVCC} -O3 -arch=${architecture} --ptx ${CMAKE_CURRENT_SOURCE_DIR}/survey/${file}.cu -o ${ptx}
-      DEPENDS survey/${file}.cu COMMENT "Compiling survey/${file}.cu to PTX for ${architecture}" VERBATIM)
+    wg_compile_to_ptx(survey/${file}.cu ${architecture} ${ptx} -O3)
     list(APPEND survey_ptx ${ptx})
   endforeach()
   set(survey_ptx ${survey_ptx} PARENT_SCOPE)
