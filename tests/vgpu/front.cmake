@@ -22,10 +22,33 @@ foreach(file calls mixed votes)
     wg_compile_to_ptx(ptx/${file}.cu ${architecture} ${ptx})
   endforeach()
 endforeach()
-add_custom_target(wg_ptx_samples DEPENDS ${sample_ptx})
-add_dependencies(test-vgpu-front wg_ptx_samples)
-target_compile_definitions(test-vgpu-front PRIVATE
-  WG_PTX_SAMPLES="${ptx_samples}" WG_FATBIN_SAMPLES="${CMAKE_CURRENT_LIST_DIR}/fatbin")
+# Images as nvcc embeds them: compressed in each way, of several architectures, and what is missing or empty in some.
+set(fatbin_samples ${CMAKE_CURRENT_BINARY_DIR}/fatbin)
+file(MAKE_DIRECTORY ${fatbin_samples})
+function(wg_sample_fatbin name)
+  set(image ${fatbin_samples}/${name}.fatbin)
+  add_custom_command(OUTPUT ${image}
+    COMMAND ${WG_NVCC} -fatbin ${ARGN} ${CMAKE_CURRENT_SOURCE_DIR}/fatbin/resources.cu -o ${image}
+    DEPENDS fatbin/resources.cu COMMENT "Compiling fatbin/resources.cu to ${name}.fatbin" VERBATIM)
+  set(sample_fatbins ${sample_fatbins} ${image} PARENT_SCOPE)
+endfunction()
+set(hopper -gencode arch=compute_90,code=[compute_90,sm_90])
+wg_sample_fatbin(zstd ${hopper})
+wg_sample_fatbin(lz4 ${hopper} --compress-mode=speed)
+wg_sample_fatbin(uncompressed ${hopper} --no-compress)
+wg_sample_fatbin(several -gencode arch=compute_75,code=[compute_75,sm_75] -gencode arch=compute_80,code=sm_80
+                 -gencode arch=compute_100,code=compute_100)
+wg_sample_fatbin(specific -gencode arch=compute_90a,code=compute_90a -gencode arch=compute_90,code=compute_90)
+wg_sample_fatbin(cubin-only -gencode arch=compute_90,code=sm_90)
+wg_sample_fatbin(named -gencode arch=compute_80,code=compute_80 -lineinfo)
+# Every executable also registers what nvcc links to it.
+add_custom_command(OUTPUT ${fatbin_samples}/empty.fatbin
+  COMMAND ${WG_NVCC} -c -arch=sm_90 ${CMAKE_CURRENT_SOURCE_DIR}/fatbin/resources.cu -o resources.o
+  COMMAND ${WG_NVCC} -dlink -fatbin -arch=sm_90 resources.o -o ${fatbin_samples}/empty.fatbin
+  DEPENDS fatbin/resources.cu COMMENT "Linking empty.fatbin" VERBATIM)
+add_custom_target(wg_front_samples DEPENDS ${sample_ptx} ${sample_fatbins} ${fatbin_samples}/empty.fatbin)
+add_dependencies(test-vgpu-front wg_front_samples)
+target_compile_definitions(test-vgpu-front PRIVATE WG_VGPU_SAMPLES="${CMAKE_CURRENT_BINARY_DIR}")
 target_link_libraries(test-vgpu-front PRIVATE wg_ptx wg_model wg_device wg_test_support)
 wg_precompile_catch(test-vgpu-front)
 add_test(NAME vgpu-front COMMAND test-vgpu-front)

@@ -57,7 +57,6 @@ KernelResources resources(const FatbinEntry& cubin, const std::string& part) {
 }  // namespace
 
 TEST_CASE("nvcc's compressions all give the same PTX (trap 3)") {
-    // -gencode arch=compute_90,code=[compute_90,sm_90] with the default, --compress-mode=speed and --no-compress
     const std::string zstd(read(sample("zstd.fatbin")).at(0).text()), lz4(read(sample("lz4.fatbin")).at(0).text());
     std::string plain(read(sample("uncompressed.fatbin")).at(0).text());
     CHECK(zstd == lz4);
@@ -78,7 +77,7 @@ TEST_CASE("the entries of a container, and which one a device takes") {
     CHECK(choose_cubin(entries, 86)->arch == 80);
     CHECK(choose_cubin(entries, 75)->arch == 75);
     CHECK(choose_cubin(entries, 90) == nullptr);
-    CHECK(read(sample("named.fatbin")).at(0).name == "resources.cu");
+    CHECK_THAT(std::string(read(sample("named.fatbin")).at(0).name), Contains("resources.cu"));
 }
 
 TEST_CASE("architecture-specific PTX is for that architecture only, and comes second there") {
@@ -94,7 +93,7 @@ TEST_CASE("architecture-specific PTX is for that architecture only, and comes se
 TEST_CASE("without usable PTX the message says how to compile") {
     CHECK_THAT(error_of(sample("cubin-only.fatbin")), Contains("sm_90 only") && Contains("code=compute_90"));
     CHECK_THAT(error_of(sample("named.fatbin"), 75), Contains("compute_80") && Contains("7.5"));
-    CHECK(choose_ptx(read(sample("empty.fatbin")), 90) == nullptr);  // every executable also registers this one
+    CHECK(choose_ptx(read(sample("empty.fatbin")), 90) == nullptr);
 }
 
 TEST_CASE("resources of kernels are those that ptxas -v prints") {

@@ -1,4 +1,4 @@
-// Kernels whose resources the cubin tells; the .fatbin files beside this one are what nvcc 13.0 embeds for it.
+// Kernels whose resources the cubin tells.
 __global__ void shared_tile(const float* in, float* out) {
     __shared__ float tile[33][32];
     tile[threadIdx.x][threadIdx.y] = in[threadIdx.y * 32 + threadIdx.x];
