@@ -22,13 +22,15 @@ foreach(file calls mixed votes)
     wg_compile_to_ptx(ptx/${file}.cu ${architecture} ${ptx})
   endforeach()
 endforeach()
-# Images as nvcc embeds them: compressed in each way, of several architectures, and what is missing or empty in some.
+# Images as nvcc embeds them: compressed in each way, of several architectures, and what is missing or empty in some;
+# beside each, what ptxas says of its kernels.
 set(fatbin_samples ${CMAKE_CURRENT_BINARY_DIR}/fatbin)
 file(MAKE_DIRECTORY ${fatbin_samples})
 function(wg_sample_fatbin name)
   set(image ${fatbin_samples}/${name}.fatbin)
   add_custom_command(OUTPUT ${image}
-    COMMAND ${WG_NVCC} -fatbin ${ARGN} ${CMAKE_CURRENT_SOURCE_DIR}/fatbin/resources.cu -o ${image}
+    COMMAND sh -c "\"$@\" 2> ${image}.txt" sh
+            ${WG_NVCC} -fatbin -Xptxas -v ${ARGN} ${CMAKE_CURRENT_SOURCE_DIR}/fatbin/resources.cu -o ${image}
     DEPENDS fatbin/resources.cu COMMENT "Compiling fatbin/resources.cu to ${name}.fatbin" VERBATIM)
   set(sample_fatbins ${sample_fatbins} ${image} PARENT_SCOPE)
 endfunction()

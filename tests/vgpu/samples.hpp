@@ -19,7 +19,7 @@ inline std::vector<std::string> sample_names(const std::string& folder) {
 }
 
 inline std::string sample(const std::string& name) {
-    const std::string folder = name.substr(name.rfind('.') + 1);
+    const std::string folder = name.find(".fatbin") == std::string::npos ? "ptx" : "fatbin";
     std::ifstream file(WG_VGPU_SAMPLES "/" + folder + "/" + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }

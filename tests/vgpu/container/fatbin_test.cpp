@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <random>
+#include <regex>
 #include <span>
 #include <string>
 
@@ -97,21 +98,29 @@ TEST_CASE("without usable PTX the message says how to compile") {
 }
 
 TEST_CASE("resources of kernels are those that ptxas -v prints") {
-    const auto hopper = read(sample("zstd.fatbin")), turing = read(sample("several.fatbin"));
-    const FatbinEntry &sm_90 = *choose_cubin(hopper, 90), &sm_75 = *choose_cubin(turing, 75);
-    CHECK(read_cubin(sm_90.data).size() == 4);
-    CHECK(resources(sm_90, "shared_tile").registers_per_thread == 12);
-    CHECK(resources(sm_90, "shared_tile").static_shared_bytes == 4224);
-    CHECK(resources(sm_90, "shared_tile").local_bytes_per_thread == 0);
-    CHECK(resources(sm_90, "dynamic_shared").registers_per_thread == 10);
-    CHECK(resources(sm_90, "dynamic_shared").static_shared_bytes == 0);
-    CHECK(resources(sm_90, "local_array").registers_per_thread == 16);
-    CHECK(resources(sm_90, "local_array").local_bytes_per_thread == 256);
-    CHECK(resources(sm_90, "nothing").registers_per_thread == 4);
-    CHECK(resources(sm_75, "shared_tile").registers_per_thread == 14);
-    CHECK(resources(sm_75, "shared_tile").static_shared_bytes == 4224);
-    CHECK(resources(sm_75, "local_array").local_bytes_per_thread == 256);
-    CHECK(resources(*choose_cubin(turing, 80), "local_array").registers_per_thread == 16);
+    const auto check = [](const std::string& image, int arch) {
+        const auto entries = read(sample(image));
+        const std::string printed = sample(image + ".txt");
+        for (const KernelResources& kernel : read_cubin(choose_cubin(entries, arch)->data)) {
+            CAPTURE(image, arch, kernel.name, printed);
+            const std::regex words(
+                "'" + kernel.name + "' for 'sm_" + std::to_string(arch) +
+                "'\\n.*\\n *(\\d+) bytes stack.*\\n.*Used (\\d+) registers(?:.*?(\\d+) bytes smem)?");
+            std::smatch found;
+            REQUIRE(std::regex_search(printed, found, words));
+            CHECK(kernel.local_bytes_per_thread == std::stoul(found[1]));
+            CHECK(kernel.registers_per_thread == std::stoul(found[2]));
+            CHECK(kernel.static_shared_bytes == (found[3].matched ? std::stoul(found[3]) : 0));
+        }
+    };
+    check("zstd.fatbin", 90);
+    check("several.fatbin", 75);
+    check("several.fatbin", 80);
+    const auto entries = read(sample("zstd.fatbin"));
+    const FatbinEntry& hopper = *choose_cubin(entries, 90);
+    CHECK(read_cubin(hopper.data).size() == 4);
+    CHECK(resources(hopper, "shared_tile").static_shared_bytes == 4224);
+    CHECK(resources(hopper, "local_array").local_bytes_per_thread == 256);
 }
 
 TEST_CASE("what is not a fatbinary is refused") {
