@@ -1,7 +1,6 @@
 """The table of attacks is whole: each known class has its answer, each fixture is used, and the page says the same."""
 
-import os
-
+import golden_files
 from table import CLASSES, HERE, LAYOUT, as_markdown, names_of_course, read
 from test_link import FIXTURES as OF_THE_LINK
 
@@ -47,7 +46,4 @@ def test_the_page_shows_the_table() -> None:
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     assert after, f"{PAGE.name} has no place for the table"
-    text = before + BEGIN + as_markdown(TABLE) + END + after
-    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
-        PAGE.write_text(text, encoding="utf-8")
-    assert text == PAGE.read_text(encoding="utf-8"), "make it anew with WARPGRADE_UPDATE_GOLDEN=1"
+    golden_files.check(PAGE, before + BEGIN + as_markdown(TABLE) + END + after)

@@ -1,10 +1,10 @@
-"""What a class's grades say together. Goldens: WARPGRADE_UPDATE_GOLDEN=1."""
+"""What a class's grades say together."""
 
 import io
-import os
 from pathlib import Path
 from typing import IO, cast
 
+import golden_files
 import msgspec
 import pytest
 from class_rows import ADA, BOB, CLASS, EVE, KAI, LIN, many
@@ -50,10 +50,7 @@ def a_class() -> list[Row]:
 @pytest.mark.parametrize(("name", "rows"), [("class", a_class()), ("few", CLASS), ("nobody", [])])
 def test_golden(name: str, rows: list[Row], width: int) -> None:
     text = shown(rows, width)
-    path = GOLDEN / f"summary-{name}-{width}.txt"
-    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    golden_files.check(GOLDEN / f"summary-{name}-{width}.txt", text)
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
 

@@ -1,10 +1,10 @@
 """Arrows between folders point one way: no import and no include goes against docs/layers.toml."""
 
 import graphlib
-import os
 import re
 from pathlib import Path
 
+import golden_files
 import pytest
 
 from warpgrade.dev import layers
@@ -25,10 +25,7 @@ def test_no_arrow_points_up(language: str) -> None:
 
 
 def test_the_drawing_is_that_of_the_code() -> None:
-    page, file = layers.page(ROOT), ROOT / layers.PAGE
-    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
-        file.write_text(page, encoding="utf-8")
-    assert page == file.read_text(encoding="utf-8"), f"regenerate {layers.PAGE} with WARPGRADE_UPDATE_GOLDEN=1"
+    golden_files.check(ROOT / layers.PAGE, layers.page(ROOT))
 
 
 def test_tests_lie_as_what_they_test() -> None:

@@ -1,10 +1,10 @@
 """The simulated queue of submissions, and docs/scale.md, whose tables it makes and whose examples fit the commands."""
 
-import os
 import random
 import re
 import subprocess
 
+import golden_files
 import pytest
 
 from warpgrade.cli.cohort import class_command, merge_command
@@ -17,10 +17,7 @@ PAGE = find_layout().root / queueing.PAGE
 
 def test_the_tables_are_those_of_the_simulation() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    made = queueing.page(text)
-    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
-        PAGE.write_text(made, encoding="utf-8")
-    assert made == PAGE.read_text(encoding="utf-8"), f"regenerate {queueing.PAGE} with WARPGRADE_UPDATE_GOLDEN=1"
+    golden_files.check(PAGE, queueing.page(text))
 
 
 def test_submissions_come_as_they_are_said_to() -> None:

@@ -2,10 +2,10 @@
 
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+import golden_files
 import msgspec
 import pytest
 from rich.console import Console
@@ -375,10 +375,7 @@ def test_what_a_public_test_found_too_is_told_in_full_and_once() -> None:
 def test_golden(width: int) -> None:
     result = result_of((False, [RACE, LEAK, ABSOLUTE, UNPLACED]), (False, [RACE]), (False, [RACE]), (True, [HIDDEN]))
     text = rendered(findings.result_findings(result), width)
-    path = GOLDEN / f"findings-{width}.txt"
-    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    golden_files.check(GOLDEN / f"findings-{width}.txt", text)
     assert all(len(line) <= width for line in text.splitlines())
 
 

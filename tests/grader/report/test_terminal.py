@@ -1,9 +1,9 @@
-"""The score table, against golden files. Remake them with WARPGRADE_UPDATE_GOLDEN=1, and read what changed."""
+"""The score table, against golden files."""
 
 import io
-import os
 from pathlib import Path
 
+import golden_files
 import msgspec
 import pytest
 from rich.console import Console
@@ -27,10 +27,7 @@ def rendered(result: Result, width: int, *, show_hidden: bool = False) -> str:
 @pytest.mark.parametrize(("name", "sample"), [("graded", GRADED), ("rejected", REJECTED)])
 def test_golden(name: str, sample: Result, width: int) -> None:
     text = rendered(sample, width)
-    path = GOLDEN / f"{name}-{width}.txt"
-    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    golden_files.check(GOLDEN / f"{name}-{width}.txt", text)
     assert ESCAPE not in text
 
 
