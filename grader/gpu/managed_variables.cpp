@@ -1,6 +1,5 @@
 #include "gpu/managed_variables.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 

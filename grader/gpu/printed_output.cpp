@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <span>
 #include <string>
 #include <system_error>
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "device/address_space.hpp"
 

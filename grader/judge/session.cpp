@@ -13,7 +13,6 @@
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/explain.hpp"
-#include "judge/inputs.hpp"
 #include "judge/origin.hpp"
 #include "judge/replay.hpp"
 #include "judge/signs.hpp"

@@ -1,7 +1,6 @@
 #include "sandbox/identity.hpp"
 
 #include <grp.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <fstream>

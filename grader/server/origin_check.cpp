@@ -1,7 +1,6 @@
 #include "server/origin_check.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "server/origin_cover.hpp"

@@ -1,7 +1,6 @@
 #include "server/origin_log.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "device/address_space.hpp"

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <span>
 
 #include "device/descriptor_passing.hpp"

@@ -1,9 +1,7 @@
 // Fatbinary containers, with the cubins and the PTX in them.
-#include <cstring>
 
-#include "run_all.hpp"
-#include "vgpu/container/cubin.hpp"
 #include "vgpu/container/fatbin.hpp"
+#include "run_all.hpp"
 #include "vgpu/ptx/parser.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,11 +2,9 @@
 // operation, size (two bytes), payload; headers are made valid, since a wrong one only ends the connection. An
 // operation that does not exist is what the worker does to memory that both have: it holds the file.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "server/session.hpp"

@@ -1,5 +1,4 @@
 // PTX text: parsed, decoded and run, within the virtual GPU's own memory.
-#include <cstring>
 
 #include "run_all.hpp"
 #include "vgpu/ptx/parser.hpp"

@@ -1,6 +1,5 @@
 // The judge's use of a device's report: errors and faults, launches that count, and messages about an output that was
 // never written.
-#include <limits>
 
 #include "device/report.hpp"
 #include "judge/context.hpp"

@@ -5,7 +5,6 @@
 #include "judge/arena.hpp"
 #include "judge/arguments.hpp"
 #include "judge/catch.hpp"
-#include "judge/submission.hpp"
 #include "worker/bind.hpp"
 
 // Declared only: the judge needs no definition of a student's function.

@@ -1,7 +1,6 @@
 // Boundary values of the judge: signals, addresses, and the smallest patterns.
 #include <cmath>
 #include <csignal>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include "judge/arena.hpp"
 #include "judge/errors.hpp"

@@ -1,7 +1,5 @@
 // Messages about wrong results and numbers, at every value at which the message changes.
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "judge/compare.hpp"
 #include "judge/context.hpp"

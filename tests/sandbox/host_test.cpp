@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "sandbox/identity.hpp"
 #include "sandbox/inside.hpp"

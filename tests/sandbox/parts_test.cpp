@@ -1,10 +1,8 @@
 // The parts of the sandbox: its command line, bubblewrap's, the run's user, Landlock.
 #include <linux/landlock.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <system_error>
 
 #include "judge/catch.hpp"

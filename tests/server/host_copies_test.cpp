@@ -1,5 +1,4 @@
 // Copies with host-visible memory, and handles: bytes and durations.
-#include <cstring>
 #include <vector>
 
 #include "device/fields.hpp"

@@ -1,10 +1,9 @@
 // Which managed memory moves between host and device.
-#include <cstring>
 
+#include "server/migrations.hpp"
 #include "device/fake_device.hpp"
 #include "device/fresh_memory.hpp"
 #include "judge/catch.hpp"
-#include "server/migrations.hpp"
 
 using namespace warpgrade::server;
 

@@ -1,6 +1,5 @@
 // Uploads and decisions of host code, checked by two runs of the same call with different inputs.
 #include <algorithm>
-#include <deque>
 #include <numeric>
 #include <random>
 

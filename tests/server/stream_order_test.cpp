@@ -1,5 +1,4 @@
 // Which operations of streams are ordered, and what is told of those that are not.
-#include <string>
 #include <utility>
 #include <vector>
 

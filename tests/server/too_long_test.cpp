@@ -2,7 +2,6 @@
 #include <functional>
 #include <map>
 
-#include "device/fields.hpp"
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "cudart/client/errors.hpp"
-#include "cudart/state/handles.hpp"
 
 using namespace warpgrade::cudart;
 

@@ -1,5 +1,4 @@
 // Streams, and events in them. Compiled once for each meaning of stream 0.
-#include <utility>
 
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"

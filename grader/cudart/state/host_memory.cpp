@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <cstdio>
-#include <cstring>
 
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "cudart/client/errors.hpp"
 

@@ -1,7 +1,6 @@
 #include "cudart/state/registry.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "cudart/client/errors.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "vgpu/code/flow_graph.hpp"
 #include "vgpu/text/words.hpp"

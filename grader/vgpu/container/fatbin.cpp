@@ -3,7 +3,6 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstring>
 

@@ -8,7 +8,6 @@
 #include "device/address_space.hpp"
 #include "device/analysis.hpp"
 #include "vgpu/code/decoder.hpp"
-#include "vgpu/state/lanes.hpp"
 #include "vgpu/state/launch.hpp"
 #include "vgpu/text/words.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "vgpu/checks/synccheck.hpp"
 #include "vgpu/exec/warp_runner.hpp"
-#include "vgpu/state/lanes.hpp"
 #include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {

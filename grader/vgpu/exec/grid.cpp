@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <system_error>
 #include <thread>
 

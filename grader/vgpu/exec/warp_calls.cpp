@@ -5,7 +5,6 @@
 #include "device/fresh_memory.hpp"
 #include "vgpu/checks/local_values.hpp"
 #include "vgpu/exec/warp_runner.hpp"
-#include "vgpu/state/lanes.hpp"
 #include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {

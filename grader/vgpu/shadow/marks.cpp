@@ -6,8 +6,6 @@
 #include <immintrin.h>
 #endif
 
-#include "vgpu/code/mask.hpp"
-
 namespace warpgrade::vgpu {
 
 namespace {

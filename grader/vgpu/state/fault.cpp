@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <utility>
-#include <vector>
 
 #include "vgpu/state/launch.hpp"
 #include "vgpu/text/words.hpp"

@@ -1,7 +1,5 @@
 #include "vgpu/state/shared_layout.hpp"
 
-#include <algorithm>
-
 namespace warpgrade::vgpu {
 
 namespace {

@@ -1,7 +1,6 @@
 // A memory instruction whose lanes' shapes repeat, change, and repeat elsewhere: what is remembered of a shape must
 // never show in results, counters or messages.
 #include <algorithm>
-#include <bit>
 #include <random>
 #include <set>
 

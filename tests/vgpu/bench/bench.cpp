@@ -7,7 +7,6 @@
 // to compare two builds or to run under a profiler; --checked-speed-only does the same with all checks. --scaling has
 // other columns: how many times as fast 2, 4, 8 … host threads are, up to the machine's cores.
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>

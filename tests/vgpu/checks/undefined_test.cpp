@@ -1,5 +1,4 @@
 // initcheck in a warp's registers: what carries an undefined value on, what uses it, and what ends it.
-#include <set>
 
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>

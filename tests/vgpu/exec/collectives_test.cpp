@@ -1,6 +1,5 @@
 // Shuffles, votes and similar wait for the lanes in the mask; cooperative groups are built from them.
 #include <array>
-#include <bit>
 #include <numeric>
 
 #include "support/contains.hpp"

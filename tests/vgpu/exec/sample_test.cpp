@@ -1,5 +1,4 @@
 // A sample of a grid's blocks, how far a launch is, and the end of one whose time is over.
-#include <algorithm>
 #include <set>
 #include <thread>
 

@@ -1,6 +1,4 @@
 // What a thread finds when its block starts, and what a launch leaves behind, whether or not it ends by a fault.
-#include <algorithm>
-#include <map>
 
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"

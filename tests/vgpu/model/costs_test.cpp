@@ -1,6 +1,5 @@
 // What each counter costs in the timing model, for one warp on one multiprocessor: which resource, and how much of it.
 #include <cmath>
-#include <vector>
 
 #include "support/approx.hpp"
 #include "vgpu/model/host_costs.hpp"

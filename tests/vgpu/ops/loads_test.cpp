@@ -1,5 +1,4 @@
 // Loads and stores of every type through registers of every width, in every space: what is extended and what is cut.
-#include <functional>
 
 #include "judge/catch.hpp"
 #include "vgpu/machine.hpp"

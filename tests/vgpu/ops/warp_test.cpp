@@ -1,7 +1,6 @@
 // What the lanes of a warp exchange, one instruction at a time, against its definition for each lane.
 #include <bit>
 #include <functional>
-#include <numeric>
 #include <random>
 
 #include "judge/catch.hpp"

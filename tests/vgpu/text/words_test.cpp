@@ -2,7 +2,6 @@
 #include "vgpu/text/words.hpp"
 
 #include "judge/catch.hpp"
-#include "vgpu/code/module.hpp"
 
 using namespace warpgrade::vgpu;
 
