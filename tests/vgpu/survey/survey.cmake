@@ -1,6 +1,5 @@
 # What CUDA's own headers make of typical kernels, compiled for old and new front ends: the decoder must take all of it.
-# libcu.cu, random.cu and collectives.cu take long to compile, stack.cu holds what is not supported: they
-# are for surveys by hand.
+# libcu.cu and random.cu take long to compile: they are for surveys by hand.
 add_executable(vgpu-survey ${CMAKE_CURRENT_LIST_DIR}/survey.cpp)
 target_link_libraries(vgpu-survey PRIVATE wg_vgpu wg_flags)
 
