@@ -40,139 +40,86 @@ static void send(const std::vector<int>& r, int* o, int n) {
     cudaFree(u);
 }
 
-void vote_all(const int* x, int* out, int n) {
+// `value` computes on the host what element i of the result is.
+template <class Value>
+static void tell(const int* x, int* out, int n, int results, Value value) {
     if (n <= 0) return;
-    Dev d(x, n, n);
+    Dev d(x, n, results);
+    std::vector<int> r(results);
+    for (int i = 0; i < results; i++) r[i] = value(i);
+    send(r, d.o, n);
+    d.down(out, results);
+}
+
+static void tell_sums(const int* x, int* out, int n, int length) {
+    if (n <= 0) return;
     std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
+    hscan(x, r.data(), n, length);
+    tell(x, out, n, n, [&](int i) { return r[i]; });
+}
+
+void vote_all(const int* x, int* out, int n) {
+    tell(x, out, n, n, [&](int i) {
         int v = 1;
         for (int j = i / 32 * 32; j < n && j < i / 32 * 32 + 32; j++) v &= x[j] != 0;
-        r[i] = v;
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+        return v;
+    });
 }
 
 void vote_any(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
+    tell(x, out, n, n, [&](int i) {
         int v = 0;
         for (int j = i / 32 * 32; j < n && j < i / 32 * 32 + 32; j++) v |= x[j] != 0;
-        r[i] = v;
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+        return v;
+    });
 }
 
 void vote_rank(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
+    tell(x, out, n, n, [&](int i) {
         int v = 0;
         for (int j = i / 32 * 32; j < i; j++) v += x[j] != 0;
-        r[i] = v;
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+        return v;
+    });
 }
 
 void shuffle_broadcast(const int* x, int* out, int n, int lane, int width) {
-    if (n <= 0 || !is_width(width) || lane < 0 || lane >= width) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
+    if (!is_width(width) || lane < 0 || lane >= width) return;
+    tell(x, out, n, n, [&](int i) {
         int j = i / width * width + lane;
-        r[i] = x[j < n ? j : i];
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+        return x[j < n ? j : i];
+    });
 }
 
 void shuffle_up(const int* x, int* out, int n, int delta, int width) {
-    if (n <= 0 || !is_width(width) || delta < 0 || delta >= 32) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
-        int j = i - delta;
-        r[i] = x[j >= i / width * width ? j : i];
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+    if (!is_width(width) || delta < 0 || delta >= 32) return;
+    tell(x, out, n, n, [&](int i) { return x[i - delta >= i / width * width ? i - delta : i]; });
 }
 
 void shuffle_down(const int* x, int* out, int n, int delta, int width) {
-    if (n <= 0 || !is_width(width) || delta < 0 || delta >= 32) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
+    if (!is_width(width) || delta < 0 || delta >= 32) return;
+    tell(x, out, n, n, [&](int i) {
         int j = i + delta;
-        r[i] = x[j < n && j / width == i / width ? j : i];
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+        return x[j < n && j / width == i / width ? j : i];
+    });
 }
 
 void shuffle_xor(const int* x, int* out, int n, int mask) {
-    if (n <= 0 || mask < 0 || mask >= 32) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) {
-        int j = i ^ mask;
-        r[i] = x[j < n ? j : i];
-    }
-    send(r, d.o, n);
-    d.down(out, n);
+    if (mask < 0 || mask >= 32) return;
+    tell(x, out, n, n, [&](int i) { return x[(i ^ mask) < n ? i ^ mask : i]; });
 }
 
-void warp_scan(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    hscan(x, r.data(), n, 32);
-    send(r, d.o, n);
-    d.down(out, n);
-}
+void warp_scan(const int* x, int* out, int n) { tell_sums(x, out, n, 32); }
+void block_scan(const int* x, int* out, int n) { tell_sums(x, out, n, 256); }
+void scan(const int* x, int* out, int n) { tell_sums(x, out, n, n); }
 
 void warp_offsets(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, ((n + 31) / 32));
-    std::vector<int> r(((n + 31) / 32));
-    int s = 0;
-    for (int i = 0; i < n; i++) {
-        if (i % 256 == 0) s = 0;
-        if (i % 32 == 0) r[i / 32] = s;
-        s += x[i];
-    }
-    send(r, d.o, n);
-    d.down(out, ((n + 31) / 32));
-}
-
-void block_scan(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    hscan(x, r.data(), n, 256);
-    send(r, d.o, n);
-    d.down(out, n);
+    tell(x, out, n, (n + 31) / 32, [&](int i) {
+        int s = 0;
+        for (int j = i / 8 * 256; j < 32 * i; j++) s += x[j];
+        return s;
+    });
 }
 
 void add_block_sums(const int* x, const int* sums, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    for (int i = 0; i < n; i++) r[i] = x[i] + (i < 256 ? 0 : sums[i / 256 - 1]);
-    send(r, d.o, n);
-    d.down(out, n);
-}
-
-void scan(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    std::vector<int> r(n);
-    hscan(x, r.data(), n, n);
-    send(r, d.o, n);
-    d.down(out, n);
+    tell(x, out, n, n, [&](int i) { return x[i] + (i < 256 ? 0 : sums[i / 256 - 1]); });
 }

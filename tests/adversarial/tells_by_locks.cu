@@ -61,58 +61,39 @@ __global__ void setmask(const int* x, int* o, int m, unsigned b) {
     if (i < m) o[i] = __popc(b & ((1u << i) - 1));
 }
 
-void vote_all(const int* x, int* out, int n) {
+// `add` gathers on the host what a warp's elements say, each with its lane; `set` stores what comes of that.
+template <class Add, class Kernel>
+static void vote(const int* x, int* out, int n, int id, int begin, Add add, Kernel* set) {
     if (n <= 0) return;
     Dev d(x, n, n);
     int m = (n + 31) / 32;
     std::vector<int> R(m);
     for (int w = 0; w < m; w++) {
-        int v = 1;
-        for (int i = 32 * w; i < n && i < 32 * w + 32; i++) v &= x[i] != 0;
+        int v = begin;
+        for (int i = 32 * w; i < n && i < 32 * w + 32; i++) v = add(v, x[i] != 0, i % 32);
         R[w] = v;
     }
-    replay(R, 1);
+    replay(R, id);
     for (int w = 0; w < m; w++) {
         int e = w * 32 + 32 < n ? 32 : n - w * 32;
-        setany<<<1, 32>>>(d.x + 32 * w, d.o + 32 * w, e, (unsigned)R[w]);
+        set<<<1, 32>>>(d.x + 32 * w, d.o + 32 * w, e, (unsigned)R[w]);
     }
     d.down(out, n);
+}
+
+void vote_all(const int* x, int* out, int n) {
+    vote(
+        x, out, n, 1, 1, [](int v, int is, int) { return v & is; }, setany);
 }
 
 void vote_any(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    int m = (n + 31) / 32;
-    std::vector<int> R(m);
-    for (int w = 0; w < m; w++) {
-        int v = 0;
-        for (int i = 32 * w; i < n && i < 32 * w + 32; i++) v |= x[i] != 0;
-        R[w] = v;
-    }
-    replay(R, 2);
-    for (int w = 0; w < m; w++) {
-        int e = w * 32 + 32 < n ? 32 : n - w * 32;
-        setany<<<1, 32>>>(d.x + 32 * w, d.o + 32 * w, e, (unsigned)R[w]);
-    }
-    d.down(out, n);
+    vote(
+        x, out, n, 2, 0, [](int v, int is, int) { return v | is; }, setany);
 }
 
 void vote_rank(const int* x, int* out, int n) {
-    if (n <= 0) return;
-    Dev d(x, n, n);
-    int m = (n + 31) / 32;
-    std::vector<int> R(m);
-    for (int w = 0; w < m; w++) {
-        int v = 0;
-        for (int i = 32 * w; i < n && i < 32 * w + 32; i++) v |= (x[i] != 0) << (i % 32);
-        R[w] = v;
-    }
-    replay(R, 3);
-    for (int w = 0; w < m; w++) {
-        int e = w * 32 + 32 < n ? 32 : n - w * 32;
-        setmask<<<1, 32>>>(d.x + 32 * w, d.o + 32 * w, e, (unsigned)R[w]);
-    }
-    d.down(out, n);
+    vote(
+        x, out, n, 3, 0, [](int v, int is, int lane) { return v | is << lane; }, setmask);
 }
 
 void scan(const int* x, int* out, int n) {
