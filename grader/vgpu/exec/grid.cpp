@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t min_parallel_threads = 2048;  // for smaller grids, starting host threads costs more
 constexpr std::uint32_t workspace_bytes = 8;
-constexpr unsigned min_runs = 16;          // of blocks that a host thread takes, so that all end at about the same time
+constexpr unsigned min_runs = 32;          // of blocks that a host thread takes, so that all end at about the same time
 constexpr std::uint64_t max_run = 16;      // blocks
 constexpr std::size_t full_run = 1 << 14;  // misses: they are handed over before the run ends, since they take memory
 constexpr std::uint64_t patience = 4096;   // turns of a spinning block until other blocks start beside it
