@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "vgpu/access/site.hpp"
 
@@ -241,28 +242,60 @@ void L2Cache::request(std::span<const LineRequest> requests, std::span<CacheStat
     clock_ = clock;
 }
 
-void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
-    spread_.add(work);
-    l2_.begin_block();
-    l2_.request(misses, stats_);
+void BlockRun::add(std::uint64_t number, BlockL1& l1, const BlockWork& work) {
+    l1.at_barrier();
+    if (blocks.empty()) first = number;
+    if (misses.empty())
+        std::swap(misses, l1.misses);
+    else
+        misses.insert(misses.end(), l1.misses.begin(), l1.misses.end());
+    blocks.push_back({misses.size(), work});
+    lost_reads += l1.lost_reads;
+    lost_writes += l1.lost_writes;
 }
 
-void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work) {
-    l1.at_barrier();
-    const std::lock_guard lock(mutex_);
-    lost_.l2_reads += l1.lost_reads;
-    lost_.dram_reads += l1.lost_reads;
-    lost_.l2_writes += l1.lost_writes;
-    lost_.dram_writes += l1.lost_writes;
-    if (linear != next_) {
-        waiting_.emplace(linear, Waiting{std::exchange(l1.misses, {}), work});
-        return;
+void CacheReplay::replay(BlockRun& run) {
+    lost_.l2_reads += run.lost_reads;
+    lost_.dram_reads += run.lost_reads;
+    lost_.l2_writes += run.lost_writes;
+    lost_.dram_writes += run.lost_writes;
+    std::size_t begin = 0;
+    for (const BlockRun::Ended& block : run.blocks) {
+        spread_.add(block.work);
+        l2_.begin_block();
+        l2_.request(std::span(run.misses).subspan(begin, block.misses - begin), stats_);
+        begin = block.misses;
     }
-    replay(l1.misses, work);
-    for (++next_; !waiting_.empty() && waiting_.begin()->first == next_; ++next_) {
-        replay(waiting_.begin()->second.misses, waiting_.begin()->second.work);
-        waiting_.erase(waiting_.begin());
+}
+
+void CacheReplay::finish(BlockRun& run) {
+    std::unique_lock lock(mutex_);
+    const auto replay_now = [&](BlockRun& some) {
+        lock.unlock();
+        replay(some);
+        lock.lock();
+        next_ += some.blocks.size();
+        progress_.notify_all();
+    };
+    if (replaying_ || run.first != next_) {
+        const std::uint64_t first = run.first;
+        waiting_.emplace(first, std::exchange(run, {}));
+        progress_.wait(lock, [&] { return !replaying_ || waiting_.size() < most_waiting; });
+        if (replaying_) return;
+        replaying_ = true;
+    } else {
+        replaying_ = true;
+        replay_now(run);
+        run.misses.clear();
+        run.blocks.clear();
+        run.lost_reads = run.lost_writes = 0;
     }
+    while (!waiting_.empty() && waiting_.begin()->first == next_) {
+        auto next = waiting_.extract(waiting_.begin());
+        replay_now(next.mapped());
+    }
+    replaying_ = false;
+    progress_.notify_all();
 }
 
 std::uint64_t l1_share(std::uint64_t l1_bytes, std::uint64_t shared_bytes_per_block, std::uint64_t resident) {

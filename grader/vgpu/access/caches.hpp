@@ -14,11 +14,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <span>
-#include <utility>
 #include <vector>
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -208,31 +208,47 @@ inline unsigned L2Cache::Set::alike(std::uint16_t wanted) const {
 #endif
 }
 
+// What consecutive blocks did, as one host thread hands it to CacheReplay: one by one, short blocks on many host
+// threads would spend their time waiting for each other.
+struct BlockRun {
+    struct Ended {
+        std::size_t misses;  // the end of its part
+        BlockWork work;
+    };
+    std::uint64_t first = 0;          // number of the first block
+    std::vector<LineRequest> misses;  // of one block after the other
+    std::vector<Ended> blocks;
+    std::uint64_t lost_reads = 0, lost_writes = 0;  // see BlockL1
+
+    // Adds a block that has ended, and takes its misses. Its number is the next one, if it is not the first.
+    void add(std::uint64_t number, BlockL1& l1, const BlockWork& work);
+};
+
 // Gives the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, regardless of the order
-// in which they end.
+// in which they end. One host thread at a time does so, for all; the others only leave their runs.
 class CacheReplay {
   public:
     CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors)
         : l2_(l2_bytes), stats_(slots), spread_(multiprocessors) {}
-    void finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work);
+    // Empties the run, which is not empty.
+    void finish(BlockRun& run);
     // By statistics slot; all from LineRequest::max_slots on share the last one.
     [[nodiscard]] const std::vector<CacheStats>& stats() const { return stats_; }
     [[nodiscard]] const CacheStats& lost() const { return lost_; }  // without a slot: see BlockL1::max_requests
     [[nodiscard]] const WorkSpread& spread() const { return spread_; }
 
   private:
-    void replay(const std::vector<LineRequest>& misses, const BlockWork& work);
+    void replay(BlockRun& run);
 
-    std::mutex mutex_;
+    std::mutex mutex_;  // of the members up to waiting_; the others belong to who set replaying_
+    std::condition_variable progress_;
+    bool replaying_ = false;
+    std::uint64_t next_ = 0;                         // the first block that no replayed run has
+    std::map<std::uint64_t, BlockRun> waiting_;      // by first block
+    static constexpr std::size_t most_waiting = 64;  // while somebody replays; then others wait too
     L2Cache l2_;
     std::vector<CacheStats> stats_;
     CacheStats lost_;
-    std::uint64_t next_ = 0;
-    struct Waiting {
-        std::vector<LineRequest> misses;
-        BlockWork work;
-    };
-    std::map<std::uint64_t, Waiting> waiting_;
     WorkSpread spread_;
 };
 

@@ -19,7 +19,10 @@ namespace {
 
 constexpr std::uint64_t min_parallel_threads = 2048;  // for smaller grids, starting host threads costs more
 constexpr std::uint32_t workspace_bytes = 8;
-constexpr std::uint64_t patience = 4096;  // turns of a spinning block until other blocks start beside it
+constexpr unsigned min_runs = 32;          // of blocks that a host thread takes, so that all end at about the same time
+constexpr std::uint64_t max_run = 16;      // blocks
+constexpr std::size_t full_run = 1 << 14;  // misses: they are handed over before the run ends, since they take memory
+constexpr std::uint64_t patience = 4096;   // turns of a spinning block until other blocks start beside it
 
 }  // namespace
 
@@ -75,7 +78,8 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             result_.fault = std::move(fault);
             return true;
         }
-        finish_block(block);
+        end_block(e, block);
+        end_run(e);
         if (!launch_.charge(e)) result_.fault = end_early();
         return true;
     };
@@ -120,6 +124,8 @@ bool Grid::run_parallel() {
     const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(launch_.limits.threads, blocks));
     executors_.resize(threads);
     for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
+    // Each takes a few blocks at a time, since they meet where they take them and where they hand over what these did.
+    const std::uint64_t run = std::clamp<std::uint64_t>(blocks / (std::uint64_t{min_runs} * threads), 1, max_run);
     std::atomic<std::uint64_t> next{0};
     std::atomic<bool>& attempt_failed = launch_.attempt_failed;
     std::mutex mutex;
@@ -127,15 +133,19 @@ bool Grid::run_parallel() {
         try {
             BlockState block;
             for (std::uint64_t number;
-                 !attempt_failed.load(std::memory_order_relaxed) && (number = next.fetch_add(1)) < blocks;) {
-                start_block(e, block, number);
-                for (std::uint64_t turns = 0; !run_block(e, block);)
-                    if (++turns > patience) throw AttemptFailed{};  // it may wait for a block that cannot start here
+                 !attempt_failed.load(std::memory_order_relaxed) && (number = next.fetch_add(run)) < blocks;) {
+                for (const std::uint64_t end = std::min(number + run, blocks); number < end; ++number) {
+                    start_block(e, block, number);
+                    for (std::uint64_t turns = 0; !run_block(e, block);)
+                        if (++turns > patience) throw AttemptFailed{};  // may wait for a block that cannot start here
+                    end_block(e, block);
+                    if (e.ended.misses.size() >= full_run) end_run(e);
+                }
                 if (!launch_.charge(e)) {
                     if (launch_.stopped()) throw end_early();
                     throw AttemptFailed{};
                 }
-                finish_block(block);
+                end_run(e);
             }
         } catch (const AttemptFailed& why) {
             attempt_failed = true;
@@ -198,17 +208,21 @@ void Grid::new_caches() {
     caches_.emplace(limits.l2_bytes, launch_.code.stat_kinds.size(), limits.multiprocessors);
 }
 
-void Grid::finish_block(BlockState& block) {
+void Grid::end_block(Executor& e, BlockState& block) {
     BlockWork work;
     for (Warp& w : block.warps) {
         w.work.instructions = w.clock - w.slept;
         work.add(w.work);
     }
     const SwapContention::Turns turns = block.swaps.finish_block();
-    SwapContention::Turns& all = block.warps.front().executor->swap_turns;
-    all.here += turns.here, all.further += turns.further;
-    caches_->finish_block(block.number, block.l1, work);
-    launch_.progress.blocks_done.fetch_add(1, std::memory_order_relaxed);
+    e.swap_turns.here += turns.here, e.swap_turns.further += turns.further;
+    e.ended.add(block.number, block.l1, work);
+}
+
+void Grid::end_run(Executor& e) {
+    if (e.ended.blocks.empty()) return;
+    launch_.progress.blocks_done.fetch_add(e.ended.blocks.size(), std::memory_order_relaxed);
+    caches_->finish(e.ended);
 }
 
 void Grid::begin_progress() {

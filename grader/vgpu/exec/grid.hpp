@@ -60,7 +60,8 @@ class Grid {
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t number) const;
     [[nodiscard]] std::uint64_t block_to_start(std::uint64_t started) const;  // the next one after so many
-    void finish_block(BlockState& block);
+    static void end_block(Executor& executor, BlockState& block);
+    void end_run(Executor& executor);  // of the blocks that have ended on it
     void begin_progress();
     [[nodiscard]] Fault end_early() const;
     void scale_sample();

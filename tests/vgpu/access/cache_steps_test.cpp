@@ -205,7 +205,9 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     CHECK(b.l1.misses.size() == 2'097'152);
     CacheReplay replay(1 << 20, 1, 1);
     b.l1.misses.clear();
-    replay.finish_block(0, b.l1, {});
+    BlockRun run;
+    run.add(0, b.l1, {});
+    replay.finish(run);
     const auto& lost = replay.lost();
     CHECK((lost.l2_reads == 3 && lost.dram_reads == 3 && lost.l2_writes == 7 && lost.dram_writes == 7));
     CHECK(lost.l2_read_hits == 0);

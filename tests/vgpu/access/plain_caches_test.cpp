@@ -139,6 +139,7 @@ TEST_CASE("the caches count as plain lists of lines do") {
         PlainModel plain(l1_bytes, l2_bytes);
         CacheReplay caches(l2_bytes, 1, 1);
         BlockL1 l1;
+        BlockRun run;
         for (std::uint64_t block = 0; block < 12; ++block) {
             l1.begin_block(l1_bytes, 1, sites);
             plain.begin_block();
@@ -151,8 +152,10 @@ TEST_CASE("the caches count as plain lists of lines do") {
                 for (const LinePart& part : lines)
                     plain.request(static_cast<std::uint64_t>(part.line), part.sectors, kind);
             }
-            caches.finish_block(block, l1, {});
+            run.add(block, l1, {});
+            if (block % 3 == 1) caches.finish(run);
         }
+        caches.finish(run);
         CHECK(sites[0].l1_hits == plain.l1_hits);
         check_equal(caches.stats()[0], plain.stats);
     }
