@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 root=$here/../..
-labs=(libraries latency instructions chains atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
+labs=(libraries latency instructions chains overlap atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
 case $1 in
     build)
         mkdir -p "$2"

@@ -231,7 +231,6 @@ int main() {
         measure("%d MiB again, any words",
                 kernel_ms([&] { read_any<<<8 * sms, 256>>>(memory, static_cast<Word>(bytes / 4), out); }), mib);
     }
-    LONG("x + y", x + y);
     LONG("exclusive or", (x ^ y) * 3);
     LONG("shift", (x << 3) ^ y);
     LONG("shift by a variable", (x >> (y & 63)) + y);

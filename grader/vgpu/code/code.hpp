@@ -162,6 +162,8 @@ struct BasicBlock {
     std::uint32_t size = 0;    // instructions counted when the block runs, including the terminator
     MachineCost cost;          // of its instructions
     bool conditional = false;  // Branch, Return, Exit, Trap with a guard
+    std::uint32_t turns = 1;   // of a loop that ptxas unrolls: so many are one block then
+    std::uint64_t path = 0;    // how long one warp takes for these, in quarters of the latency of an addition
 };
 
 // Storage of one parameter or return value in a frame: 32 lanes, `stride` bytes apart.
@@ -183,6 +185,11 @@ struct CallSite {
 struct Collective {
     std::string opcode;         // with modifiers: "shfl.sync.up.b32"
     std::string_view function;  // in CUDA C++: "__shfl_up_sync()"; empty if it has none
+};
+
+// A warp waits for this load once in so many turns of its loop.
+struct LoadWait {
+    std::uint32_t insn = 0, turns = 1;
 };
 
 // The counters of one memory instruction on one host thread.
@@ -248,6 +255,7 @@ struct Code {
     std::vector<std::uint32_t> stat_insns;                      // by memory slot: the index of the instruction
     std::vector<std::uint32_t> compare_and_swaps;               // memory slots of these instructions
     std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
+    std::vector<LoadWait> load_waits;                           // the same
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or
                                             // store
     std::uint32_t used_specials = 0;        // one bit per Special

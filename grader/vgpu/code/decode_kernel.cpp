@@ -3,6 +3,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "vgpu/code/block_paths.hpp"
 #include "vgpu/code/chains.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/code/equal_addresses.hpp"
@@ -135,10 +136,12 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
     for (std::size_t i = 0; i < builder.queue.size(); ++i) {
+        find_block_paths(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
         const LoopLoads loads =
             find_loop_loads(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
         std::ranges::copy(loads.chained, std::back_inserter(builder.code.chained_loads));
         std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
+        std::ranges::copy(loads.waits, std::back_inserter(builder.code.load_waits));
     }
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);

@@ -59,6 +59,7 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
 // first.
 Traffic with_work_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
     traffic.machine.scale(better.inst_executed, counters.inst_executed);
+    if (counters.inst_executed > 0) traffic.path = scaled(traffic.path, better.inst_executed, counters.inst_executed);
     std::uint64_t scattered = traffic.scattered.sectors;
     subtract(scattered,
              counters.global_load_sectors - std::min(better.global_load_sectors, counters.global_load_sectors));

@@ -19,8 +19,8 @@ constexpr double further_slots = issue_tenths::further / 10.0;
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
 // In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
-// integers, and lanes exchange 32 values.
-constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1;
+// integers, 64 compare, select, shift and combine bits, and lanes exchange 32 values.
+constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1, logic_cycles = 0.5;
 
 // In cycles of the load/store pipe.
 constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
@@ -40,26 +40,48 @@ constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
 constexpr double capacity_miss = 0.25;
 
 constexpr double dependent_share = 0.5;  // share of instructions that wait for the one before
-constexpr double loads_in_flight = 4;    // per warp
+constexpr double loads_in_flight = 4;    // per warp, if that is unknown
 constexpr double barrier_cycles = 30, divergence_cycles = 20;
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+
+// The time of what overlaps well: the fourth root of the sum of fourth powers, a fifth more than one of two that are
+// equal.
+double together(std::initializer_list<double> times) {
+    double sum = 0;
+    for (const double time : times) sum += time * time * time * time;
+    return std::sqrt(std::sqrt(sum));
+}
+
+// The time of a kernel with these needs, which overlap less well.
+double overlapped(const Demand& needs, double latency_ns) {
+    double squares = latency_ns * latency_ns;
+    for (const double ns : needs) squares += ns * ns;
+    return std::sqrt(squares);
+}
 
 // Cycles that `count` operations of this latency take if a warp keeps several in flight.
 double pipelined(double count, double latency) {
     return count <= 0 ? 0 : latency * (1 + std::max(count - 1, 0.0) / loads_in_flight);
 }
 
+// Cycles for which a warp waits. `beyond_l2`: the share of what is not in L2 that was not there before the launch.
+double waiting_cycles(const Profile& profile, const Chains& chains, double beyond_l2) {
+    return number(chains.shared) * profile.shared_latency + number(chains.queue_cycles) +
+           number(chains.l1) * profile.l1_latency +
+           number(chains.l2 + chains.atomics + chains.dram) * profile.l2_latency +
+           number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
+}
+
 double request_cycles(double requests, double sectors, double per_request) {
     return requests * per_request + std::max(sectors - sectors_of_full_request * requests, 0.0) * extra_sector_cycles;
 }
 
-double number(std::uint64_t value) { return static_cast<double>(value); }
-
 }  // namespace
 
 double KernelTime::total_ns() const {
-    double squares = 0;
-    for (const double ns : {issue_ns, units_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
-    return start_ns + migration_ns + std::max(std::sqrt(squares), blocks_ns);
+    const double work_ns = overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns);
+    return start_ns + migration_ns + std::max(work_ns, blocks_ns);
 }
 
 const char* KernelTime::bound() const {
@@ -93,8 +115,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
     const double unit_cycles =
-        std::max({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
-                  number(machine.products) * product_cycles,
+        together({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
+                  number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
                   number(machine.doubles) * number(device.warp_size) / profile.double_units});
     time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
@@ -164,32 +186,33 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         load_sectors > 0 ? std::min((distinct_loads + lost + mapped_reads) / load_sectors, from_l2) : 0;
     const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
                                 profile.dram_latency * from_dram;
-    const double shared_requests = number(c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests);
+    const double shared_requests = number(c.shared_load_requests + c.shared_atomic_requests);
     const Chains& chains = traffic.chains;
     const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : 0;
-    const double chain_cycles = number(chains.shared + retries.requests) * profile.shared_latency +
-                                number(chains.queue_cycles + retries.wavefronts) +
-                                number(chains.l1) * profile.l1_latency +
-                                number(chains.l2 + chains.atomics + chains.dram) * profile.l2_latency +
-                                number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
+    const double chain_cycles = waiting_cycles(profile, chains, beyond_l2) +
+                                number(retries.requests) * profile.shared_latency + number(retries.wavefronts);
     const auto unchained = [&](double requests, std::uint64_t chained) {
         return std::max(requests - number(chained), 0.0) * per_warp;
     };
+    const auto waited = [&](double requests, const Waits& waits, double latency) {
+        if (waits.loads == 0) return pipelined(requests, latency);
+        return requests * waiting_cycles(profile, waits.waits, beyond_l2) / number(waits.loads);
+    };
+    const double path = traffic.path == 0 ? instructions * dependent_share
+                                          : number(traffic.path) / 4 + number(retries.instructions) * dependent_share;
     const double warp_cycles =
-        instructions * per_warp * profile.arithmetic_latency * dependent_share + chain_cycles * per_warp +
-        pipelined(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), load_latency) +
+        path * per_warp * profile.arithmetic_latency + chain_cycles * per_warp +
+        waited(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), traffic.global_waits, load_latency) +
         pipelined(unchained(number(c.atomic_requests), chains.atomics), profile.l2_latency) +
-        pipelined(unchained(shared_requests, chains.shared), profile.shared_latency) +
+        waited(unchained(shared_requests, chains.shared), traffic.shared_waits, profile.shared_latency) +
         number(c.barriers) * per_warp * barrier_cycles + divergent * per_warp * divergence_cycles;
     time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
-    time.demand = {std::max(issue_slots / profile.issue_per_cycle, unit_cycles) / multiprocessors * cycle_ns,
+    time.demand = {together({issue_slots / profile.issue_per_cycle, unit_cycles}) / multiprocessors * cycle_ns,
                    l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};
-    double squares = room * time.latency_ns * room * time.latency_ns;
-    for (const double ns : time.demand) squares += ns * ns;
-    *std::ranges::max_element(time.demand) = std::sqrt(squares);
+    *std::ranges::max_element(time.demand) = overlapped(time.demand, room * time.latency_ns);
     return time;
 }
 

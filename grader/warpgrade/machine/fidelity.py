@@ -56,8 +56,8 @@ MODELLED = [
     Modelled("achieved occupancy", "within 2 points; up to 30 with short blocks"),
     Modelled(
         "times",
-        "half of 34 kernels within 25 %; of 159 with atomics or very many blocks two thirds; of 27 with chains of "
-        "loads nine tenths",
+        "half of 34 kernels within 25 %; of 159 with atomics or very many blocks two thirds; of 149 of single "
+        "instructions, chains of loads and of what overlaps nine tenths",
     ),
 ]
 

@@ -1,0 +1,105 @@
+#include "vgpu/code/block_paths.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "vgpu/code/address_registers.hpp"
+#include "vgpu/code/machine_cost.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+// ptxas unrolls loops that count by a constant, which nvcc has unrolled before as often.
+constexpr std::uint32_t turns_at_once = 4;
+
+// In quarters of the latency of an addition, measured on an H100 (tests/model/h100.md, "overlap"): half of what ptxas
+// adds to an instruction waits for the rest of it; a root takes seven additions, half of them for a conversion; lanes
+// exchange values in six; and a jump back costs two.
+constexpr std::uint64_t addition = 4, further = 2, special_half = 14, exchange = 20, double_more = 4, jump = 8;
+constexpr std::uint64_t issue = 1;
+
+// Loads, and shifts that ptxas makes part of a sum or an address, take none.
+std::uint64_t latency(const ptx::Instruction& in, const std::vector<bool>& addresses) {
+    const MachineCost cost = machine_cost(in, addresses);
+    if (cost.moves > 0 || in.opcode == "ld" || in.opcode == "shl") return 0;
+    return addition + cost.further * further + cost.special_halves * special_half + cost.exchanges * exchange +
+           (cost.doubles > 0 ? double_more : 0);
+}
+
+struct Step {
+    std::vector<std::uint32_t> read, written;
+    std::uint64_t latency = 0;
+};
+
+using PositionOfLine = std::map<std::uint32_t, std::size_t>;  // in the function's body
+
+// True if ptxas can unroll the block, a loop of its own: its counter grows by a constant, and no pragma forbids it.
+bool counts(const Code& code, std::uint32_t block, const ptx::Function& source, const PositionOfLine& positions) {
+    const BasicBlock& loop = code.blocks[block];
+    const auto first = positions.find(code.ptx_lines[loop.begin]), last = positions.find(code.ptx_lines[loop.end]);
+    if (first == positions.end() || last == positions.end()) return false;
+    if (std::ranges::binary_search(source.nounroll, first->second)) return false;
+    std::set<std::uint32_t> deciding = {source.body[last->second].guard};
+    for (std::size_t i = last->second; i-- > first->second;) {
+        const ptx::Instruction& in = source.body[i];
+        if (in.operands.empty() || !deciding.contains(in.operands[0].reg)) continue;
+        if (in.opcode == "add" && in.operands.size() == 3) return in.operands[2].kind == ptx::Operand::Kind::Immediate;
+        if (in.opcode != "setp" && in.opcode != "cvt") return false;
+        for (const ptx::Operand& operand : in.operands)
+            if (operand.kind == ptx::Operand::Kind::Register) deciding.insert(operand.reg);
+    }
+    return false;
+}
+
+// Runs the steps, in the best order, once their registers are ready, and returns when the last one starts.
+std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t, std::uint64_t>& ready) {
+    std::uint64_t end = 0;
+    for (const Step* step : steps) {
+        std::uint64_t start = 0;
+        for (const std::uint32_t reg : step->read)
+            if (const auto known = ready.find(reg); known != ready.end()) start = std::max(start, known->second);
+        for (const std::uint32_t reg : step->written) ready[reg] = start + step->latency;
+        end = std::max(end, start);
+    }
+    return end;
+}
+
+}  // namespace
+
+void find_block_paths(Code& code, const FunctionCode& function, const ptx::Function& source,
+                      const std::vector<RegisterAccess>& accesses) {
+    const std::vector<bool> addresses = find_address_registers(source);
+    PositionOfLine positions;
+    for (std::size_t i = 0; i < source.body.size(); ++i) positions.emplace(source.body[i].ptx_line, i);
+    std::map<std::uint32_t, Step> steps;  // by instruction
+    for (const RegisterAccess& access : accesses) {
+        Step& step = steps[access.insn];
+        (access.kind == RegisterAccess::Kind::Read ? step.read : step.written).push_back(access.reg);
+    }
+    for (auto& [insn, step] : steps) {
+        const auto at = positions.find(code.ptx_lines[insn]);
+        if (at != positions.end()) step.latency = latency(source.body[at->second], addresses);
+    }
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        BasicBlock& block = code.blocks[b];
+        std::vector<const Step*> all;
+        const auto end = steps.upper_bound(block.terminator == Terminator::Fall ? block.end - 1 : block.end);
+        for (auto step = steps.lower_bound(block.begin); step != end && block.size > 0; ++step)
+            all.push_back(&step->second);
+        const bool jumps_back = block.terminator == Terminator::Branch && block.target <= b;
+        const bool is_loop = jumps_back && block.conditional && block.target == b;
+        block.turns = is_loop && counts(code, b, source, positions) ? turns_at_once : 1;
+        // A loop's third time is as long as all further ones.
+        std::map<std::uint32_t, std::uint64_t> ready;
+        std::uint64_t path = 0;
+        for (int time = 0; time < (is_loop ? 3 : 1); ++time) {
+            for (auto& [reg, when] : ready) when -= std::min(when, path);
+            path = 0;
+            for (std::uint32_t turn = 0; turn < block.turns; ++turn) path = std::max(path, run(all, ready));
+        }
+        block.path = std::max(path, block.turns * block.size * issue) + (jumps_back ? jump : 0);
+    }
+}
+
+}  // namespace warpgrade::vgpu
