@@ -90,7 +90,7 @@ TEST_CASE("copies and fills take what their bytes and their kind of memory take,
     Clocked m;
     const std::uint64_t bytes = 1 << 30;
     CHECK(m.copy({Kind::to_device, 0, bytes, true, true}) == Approx(m.costs.link_latency_ns + bytes / 55.0));
-    CHECK(m.copy({Kind::to_host, 0, bytes, false, true}) == Approx(m.costs.link_latency_ns + bytes / 12.5));
+    CHECK(m.copy({Kind::to_host, 0, bytes, false, true}) == Approx(m.costs.link_latency_ns + bytes / 16.0));
     const double rate = m.costs.device_bytes_per_ns * m.costs.device_efficiency;
     CHECK(m.copy({Kind::within_device, 0, bytes, false, true}) ==
           Approx(m.costs.device_copy_latency_ns + 2 * bytes / rate));

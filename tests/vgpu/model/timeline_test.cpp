@@ -241,7 +241,7 @@ TEST_CASE("what an H100 costs its host, and slower links the others") {
     const HostCosts h100 = HostCosts::of(find_profile("h100").properties);
     CHECK((h100.launch_issue_ns == 2900 && h100.copy_issue_ns == 1000 && h100.query_ns == 260 && h100.wake_ns == 2500));
     CHECK((h100.link_latency_ns == 2200 && h100.device_copy_latency_ns == 3900 && h100.fill_latency_ns == 1500));
-    CHECK((h100.pinned_bytes_per_ns == 55 && h100.pageable_bytes_per_ns == 12.5));
+    CHECK((h100.pinned_bytes_per_ns == 55 && h100.pageable_bytes_per_ns == 16));
     CHECK((h100.mapped_read_bytes_per_ns == 50 && h100.mapped_write_bytes_per_ns == 52));
     CHECK((h100.migration_bytes_per_ns == 9 && h100.migration_latency_ns == 80000));
     CHECK((h100.device_bytes_per_ns == 3000 && h100.device_efficiency == 0.89));
@@ -251,7 +251,7 @@ TEST_CASE("what an H100 costs its host, and slower links the others") {
         const char* name;
         double pinned, pageable, migration;
     } links[] = {
-        {"b200", 55, 12.5, 9}, {"a100", 25, 12.5, 9}, {"rtx4090", 25, 12.5, 9}, {"t4", 12.5, 7.5, 9}, {"k2200", 6, 3.6, 6}};
+        {"b200", 55, 16, 9}, {"a100", 25, 15, 9}, {"rtx4090", 25, 15, 9}, {"t4", 12.5, 7.5, 9}, {"k2200", 6, 3.6, 6}};
     for (const auto& link : links) {
         const HostCosts costs = HostCosts::of(find_profile(link.name).properties);
         CAPTURE(link.name);
