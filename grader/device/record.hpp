@@ -38,6 +38,13 @@ struct CauseCost {
     double share = 0;
 };
 
+// What it is worth that the checks found nothing in a launch.
+struct AnyData {
+    bool holds = false;   // they would find nothing with any contents of its arrays
+    std::string because;  // otherwise: "address", "branch", "order", "calls" (vgpu/code/code.hpp) or "value"
+    SourcePlace place;    // of the first instruction for which that is so
+};
+
 struct LaunchRecord {
     std::string kernel;     // mangled
     std::string demangled;  // without parameter list where possible: "matmul_tiled"
@@ -52,6 +59,7 @@ struct LaunchRecord {
     std::vector<LineCounters> lines;   // ordered by file and line; only with line information
     std::vector<CauseCost> costs;      // those that are worth mentioning; only with advice
     std::optional<AccessTrace> trace;  // only if it was asked for
+    std::optional<AnyData> any_data;   // only if all checks ran and found no error
     int error_code = 0;
     std::string error;
     bool part_of_result = true;                    // set by the judge from OriginVerdict::not_part

@@ -130,6 +130,11 @@ json to_json(const LaunchRecord& record) {
                                          : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
     if (record.sampled_blocks != 0) result["sampled_blocks"] = record.sampled_blocks;
     if (record.trace) result["trace"] = trace_json(*record.trace);
+    if (const auto& proof = record.any_data; proof && proof->holds)
+        result["any_data"] = {{"holds", true}};
+    else if (proof)
+        result["any_data"] = {
+            {"holds", false}, {"because", shorten(proof->because)}, {"place", place_json(proof->place)}};
     return result;
 }
 

@@ -93,6 +93,11 @@ void fields(Archive& archive, AccessTrace& trace) {
 }
 
 template <class Archive>
+void fields(Archive& archive, AnyData& proof) {
+    archive(proof.holds, proof.because, proof.place);
+}
+
+template <class Archive>
 void fields(Archive& archive, LaunchRecord& record) {
     LaunchConfig& config = record.config;
     archive(record.kernel, record.demangled, config.grid, config.block, config.dynamic_shared_bytes, config.stream,
@@ -103,7 +108,7 @@ void fields(Archive& archive, LaunchRecord& record) {
     archive(record.counters, record.most_block_instructions);
     archive.list(record.lines, RecordLimits::max_lines);
     archive.list(record.costs, max_costs);
-    archive(record.trace);
+    archive(record.trace, record.any_data);
     archive(record.error_code);
     if (record.error_code != error::success) archive(record.error);
 }

@@ -93,6 +93,7 @@ int main(int argc, char** argv) {
     auto* origin = app.get_option("--origin");
     app.add_option("--sample-blocks", options.sample_blocks, "run no more of a launch's blocks; 0: all")
         ->excludes(origin);
+    app.add_flag("--skip-repeats", options.skip_repeats, "do not run a launch again that would change nothing");
     int progress_fd = -1;
     auto* progress = app.add_option("--progress-fd", progress_fd, "memory in which to tell how far a launch is")
                          ->check(CLI::NonNegativeNumber);

@@ -19,6 +19,7 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         gpu.memory_limit_bytes = options.memory_limit_bytes;
         gpu.skip_kernels = options.skip_kernels;
         gpu.sample_blocks = options.sample_blocks;
+        gpu.skip_repeats = options.skip_repeats;
         gpu.progress = options.progress;
         gpu.order = options.order;
         const bool analysed = kind == "vgpu";

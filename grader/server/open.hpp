@@ -24,6 +24,7 @@ struct DeviceOptions {
     bool origin = false;                           // keep what check_origin() needs
     bool trace_accesses = false;                   // record accesses of some warps (device/access_trace.hpp)
     std::uint64_t sample_blocks = 0;               // run no more of a launch's blocks; 0: all
+    bool skip_repeats = false;                     // do not run launches again that would change nothing
     std::shared_ptr<Progress> progress;            // where to tell how far a launch is
 };
 

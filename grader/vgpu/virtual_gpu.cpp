@@ -11,6 +11,7 @@
 
 #include "vgpu/code/module.hpp"
 #include "vgpu/exec/grid.hpp"
+#include "vgpu/exec/repeats.hpp"
 #include "vgpu/model/advice.hpp"
 #include "vgpu/model/clocked_device.hpp"
 #include "vgpu/model/occupancy.hpp"
@@ -73,6 +74,12 @@ class VirtualGpu final : public ClockedDevice {
         if (source.empty()) return;
         std::byte* to = memory_.checked(destination, source.size(), "copy to the device");
         memory_.take_from_host(destination);
+        Allocation& a = *memory_.find(destination);
+        // Many programs send the same inputs before each repetition.
+        const bool is_same = options_.skip_repeats && !a.never_set &&
+                             (!a.defined || a.defined->all(destination - a.base, source.size())) &&
+                             std::equal(source.begin(), source.end(), to);
+        if (!is_same) memory_.note_change(a);
         std::copy(source.begin(), source.end(), to);
         memory_.define(destination, source.size());
         memory_.written_by(destination, source.size(), device::writer::host);
@@ -91,6 +98,7 @@ class VirtualGpu final : public ClockedDevice {
         const std::byte* from = memory_.checked(source, bytes, "copy on the device, source");
         memory_.take_from_host(destination);
         memory_.take_from_host(source);
+        memory_.note_change(*memory_.find(destination));
         std::memmove(to, from, bytes);
         memory_.copy_definition(destination, source, bytes, code);
         memory_.copy_writers(destination, source, bytes);
@@ -99,6 +107,7 @@ class VirtualGpu final : public ClockedDevice {
         if (bytes == 0) return;
         std::byte* to = memory_.checked(destination, bytes, "memset");
         memory_.take_from_host(destination);
+        memory_.note_change(*memory_.find(destination));
         std::memset(to, value, bytes);
         memory_.define(destination, bytes);
         memory_.written_by(destination, bytes, device::writer::fill);
@@ -119,7 +128,10 @@ class VirtualGpu final : public ClockedDevice {
     device::ImageId create_image(const device::ImageDescriptor& image) override {
         return images_.create(image, memory_);
     }
-    void destroy_image(device::ImageId image) override { images_.destroy(image); }
+    void destroy_image(device::ImageId image) override {
+        repeats_.forget();
+        images_.destroy(image);
+    }
 
     device::ModuleId load_module(std::span<const std::byte> image) override {
         modules_.emplace(next_module_,
@@ -168,6 +180,7 @@ class VirtualGpu final : public ClockedDevice {
 
     // Minimum sizes and rounding are those of an H100.
     std::uint64_t set_limit(device::Limit limit, std::uint64_t bytes) override {
+        repeats_.forget();
         constexpr std::uint64_t max_stack_bytes = 512u << 10, min_printf_bytes = 512u << 10, min_heap_bytes = 4u << 20;
         switch (limit) {
             case device::Limit::StackSize:
@@ -206,7 +219,10 @@ class VirtualGpu final : public ClockedDevice {
         else
             std::ranges::fill(words, device::writer::nobody);
     }
-    void set_order(device::Order order) override { options_.order = order; }
+    void set_order(device::Order order) override {
+        repeats_.forget();
+        options_.order = order;
+    }
     [[nodiscard]] bool runs_kernels() const override { return !options_.skip_kernels; }
     void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
         memory_.written_by(address, bytes, who);
@@ -229,7 +245,10 @@ class VirtualGpu final : public ClockedDevice {
         });
     }
 
-    void set_exact_accesses(bool exactly) override { note_accesses_ = exactly; }
+    void set_exact_accesses(bool exactly) override {
+        if (exactly != note_accesses_) repeats_.forget();
+        note_accesses_ = exactly;
+    }
     std::vector<device::MemoryAccess> take_accesses() override { return std::exchange(accesses_, {}); }
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }
@@ -262,6 +281,14 @@ class VirtualGpu final : public ClockedDevice {
     }
     void check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
                              const device::Occupancy& occupancy) const;
+    // Adds a launch to what the device tells, at this point of its stream.
+    void tell(LaunchStory story, device::StreamId stream) {
+        story.record.config.stream = stream;
+        place(story.record, story.time.total_ns(), story.time.demand);
+        records_.push_back(std::move(story.record));
+        std::ranges::move(story.diagnostics, std::back_inserter(diagnostics_));
+        accesses_ = std::move(story.accesses);
+    }
 
     Profile profile_;
     VirtualGpuOptions options_;
@@ -280,6 +307,7 @@ class VirtualGpu final : public ClockedDevice {
     static constexpr std::uint64_t max_printf_bytes = 64u << 20;
     device::PrintBuffer output_{max_printf_bytes};
     device::WriterTag launches_ = 0;  // of the current call
+    RepeatedLaunches repeats_;
     ImageTable images_;
     DeviceHeap heap_{memory_};
     std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 8650752;
@@ -345,6 +373,12 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         throw DeviceError(error::invalid_value, fmt::format("{} bytes of parameters, but the kernel takes {}",
                                                             params.size(), info.param_bytes));
     if (options_.skip_kernels) return skip(info, config, fit);
+    const bool may_repeat = options_.skip_repeats && !options_.origin;  // who wrote which word is not kept
+    const LaunchStory* known = may_repeat ? repeats_.find(id, config, params, memory_) : nullptr;
+    if (known && options_.progress->stop == 0) {
+        ++options_.progress->launches;
+        return tell(*known, config.stream);
+    }
     LaunchLimits limits;
     limits.threads = options_.threads;
     limits.instructions = options_.instruction_limit;
@@ -379,12 +413,12 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     }
     Grid grid(kernel.code, module_of(f.module).ptx(), config, limits, params, memory_);
     LaunchResult result = grid.run();
-    accesses_ = std::move(result.accesses);
     if (options_.origin)
         memory_.for_each([&](Allocation& a) {
             if (a.host_copy) a.host_copy->publish(*a.writers, limits.writer);
         });
-    device::LaunchRecord record;
+    LaunchStory story;
+    device::LaunchRecord& record = story.record;
     record.kernel = info.name;
     record.demangled = vgpu::readable_name(info.name);
     record.config = config;
@@ -395,28 +429,27 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.most_block_instructions = result.most_block_instructions;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
-    const KernelTime time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
-    place(record, time.total_ns(), time.demand);
+    story.time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
     if (result.use)
         record.costs =
             costs_of_causes(profile_, config, result.counters, fit, result.traffic, result.spread, *result.use);
     record.lines = std::move(result.lines);
     record.trace = std::move(result.trace);
+    record.any_data = std::move(result.any_data);
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);
     if (const auto& fault = result.fault) {
         record.error_code = fault->code;
         record.error = fault->text();
     }
-    records_.push_back(std::move(record));
-    const auto report = [&](std::vector<device::Diagnostic> all) {
-        for (device::Diagnostic& found : all) {
-            found.kernel = vgpu::readable_name(info.name);
-            diagnostics_.push_back(std::move(found));
-        }
-    };
-    report(std::move(result.diagnostics));
-    if (result.use) report(advise(profile_, config, result.counters, fit, result.traffic, *result.use));
+    story.diagnostics = std::move(result.diagnostics);
+    if (result.use)
+        std::ranges::move(advise(profile_, config, result.counters, fit, result.traffic, *result.use),
+                          std::back_inserter(story.diagnostics));
+    for (device::Diagnostic& found : story.diagnostics) found.kernel = record.demangled;
+    story.accesses = std::move(result.accesses);
+    if (may_repeat && !result.fault) repeats_.keep(id, config, params, kernel.code, story, memory_);
+    tell(std::move(story), config.stream);
     for (ChildLaunch& child : result.children) {
         try {
             children_.push_back({find_function(f.module, child.kernel->name), child.config, std::move(child.params)});

@@ -24,6 +24,8 @@ struct VirtualGpuOptions {
     // incomplete, and nothing may be graded by them. Without initcheck: later kernels read what was left out. 0: all
     // run.
     std::uint64_t sample_blocks = 0;
+    // Do not run a launch again that would change nothing (exec/repeats.hpp). What is told of it is the same.
+    bool skip_repeats = false;
     std::shared_ptr<device::Progress> progress;  // where to tell how far a launch is; none: nobody watches
     // Of blocks, warps and lanes; in all but the first, on one host thread.
     device::Order order = device::Order::forward;

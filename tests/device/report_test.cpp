@@ -26,6 +26,7 @@ LaunchRecord launch() {
     record.static_shared_bytes = 8;
     record.counters.emplace().inst_executed = 123456789012345;
     record.counters->warps_launched = 7;
+    record.any_data = AnyData{false, "branch", {"bins.cu", 60}};
     record.occupancy = {8, 0.75, 0.25, "registers"};
     record.start_ns = 1.5;
     record.duration_ns = 1000.25;
@@ -100,6 +101,8 @@ TEST_CASE("a report survives its bytes") {
     CHECK((back.launches.at(0).costs.at(0).cause == "uncoalesced" && back.launches.at(0).costs.at(0).share == 0.25));
     CHECK(back.launches.at(0).lines.at(0).counters == report.launches.at(0).lines.at(0).counters);
     CHECK(back.launches.at(1).error == "4 bytes past d");
+    const AnyData& proof = back.launches.at(0).any_data.value();
+    CHECK((!proof.holds && proof.because == "branch" && proof.place == SourcePlace{"bins.cu", 60}));
     CHECK(back.transfers.at(0).when.end_ns == 4.0);
     CHECK(back.diagnostics.at(0).rule == &rules::race_shared);
     CHECK(back.diagnostics.at(0).thread == report.diagnostics.at(0).thread);

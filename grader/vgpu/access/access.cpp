@@ -138,6 +138,13 @@ std::uint32_t Access::distinct(std::uint64_t unit_bytes) const {
 
 namespace {
 
+// True if all active lanes in [first, last) that are `apart` lanes from each other ask for the same address.
+bool lanes_agree(const Access& x, unsigned first, unsigned last, unsigned apart) {
+    for (unsigned l = first; l < last; ++l)
+        if (lane_on(x.mask, l) && lane_on(x.mask, l ^ apart) && x.address[l] != x.address[l ^ apart]) return false;
+    return true;
+}
+
 // The largest number of distinct words that one bank has to deliver to the active lanes in [first, last).
 std::uint32_t worst_bank(const Access& x, unsigned first, unsigned last, unsigned words_per_lane) {
     constexpr std::uint8_t none = 255;
@@ -190,13 +197,18 @@ Access::Wavefronts Access::wavefronts(unsigned bytes) const {
         if (kind != Kind::Other || (bytes == bank_bytes && conflict_free_by_groups(*this))) return {1, 1};
         return {worst_bank(*this, 0, warp_size, 1), 1};
     }
-    // As measured with Nsight Compute on sm_90: 64-bit accesses share words across the whole warp, 128-bit accesses
-    // within each half of it.
-    const unsigned words = bytes / bank_bytes, lanes_together = words > 2 ? warp_size / 2 : warp_size;
+    // As Nsight Compute counts on sm_90: 64-bit accesses are done for half a warp at a time, 128-bit ones for a
+    // quarter, and for twice as many lanes where these ask for the same in pairs.
+    const unsigned words = bytes / bank_bytes, most_lanes = words > 2 ? warp_size / 2 : warp_size;
     const auto active = static_cast<std::uint32_t>(std::popcount(mask));
     Wavefronts result{0, (active * words + bank_count - 1) / bank_count};
-    for (unsigned first = 0; first < warp_size; first += lanes_together)
-        result.total += worst_bank(*this, first, first + lanes_together, words);
+    for (unsigned first = 0; first < warp_size; first += most_lanes) {
+        const unsigned last = first + most_lanes, middle = first + most_lanes / 2;
+        if (lanes_agree(*this, first, last, 1) || lanes_agree(*this, first, last, 2))
+            result.total += worst_bank(*this, first, last, words);
+        else
+            result.total += worst_bank(*this, first, middle, words) + worst_bank(*this, middle, last, words);
+    }
     result.ideal = std::min(result.ideal, result.total);
     return result;
 }

@@ -42,6 +42,15 @@ void BlockL1::begin_phase() {
     ++phase_;
 }
 
+inline void BlockL1::miss(std::uint64_t line, unsigned sectors, const Step& step) {
+    if (misses.size() < max_requests)
+        misses.push_back(LineRequest::of(line, sectors, step.kind, step.slot));
+    else if (step.kind <= LineRequest::Kind::ReadPastL1)
+        lost_reads += count(sectors);
+    else
+        lost_writes += count(sectors);
+}
+
 inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const Step& step) {
     unsigned there = 0;
     if (step.kind == LineRequest::Kind::Read) {
@@ -53,11 +62,32 @@ inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const St
     if (there != sectors) miss(line, sectors & ~there, step);
 }
 
+// A list of a step alone: to remember where its lines were found is of no use.
+void BlockL1::read_once(std::span<const LinePart> parts, const Step& step) {
+    const std::size_t before = misses.size();
+    misses.resize(before + parts.size());
+    LineRequest* end = misses.data() + before;
+    unsigned hits = 0;
+    for (const LinePart& part : parts) {
+        const auto line = static_cast<std::uint64_t>(part.line);
+        const auto sectors = static_cast<unsigned>(part.sectors);
+        L1Cache::Place place;
+        const unsigned there = cache_.read(line, sectors, place);
+        hits += static_cast<unsigned>(std::popcount(there));
+        *end = LineRequest::of(line, sectors & ~there, step.kind, step.slot);
+        end += there != sectors;  // the next one replaces it if it is no miss
+    }
+    misses.resize(static_cast<std::size_t>(end - misses.data()));
+    (*stats_)[step.slot].l1_hits += hits;
+}
+
 inline void BlockL1::perform(const Step& step) {
     const auto line = static_cast<std::uint64_t>(step.line);
     if (step.list == no_list) return perform_line(line, step.parts, step);
     const std::span parts(lists_.data() + step.list, step.parts);
-    if (step.kind == LineRequest::Kind::Read) {
+    if (step.kind == LineRequest::Kind::Read && step.is_once() && misses.size() + parts.size() <= max_requests) {
+        read_once(parts, step);
+    } else if (step.kind == LineRequest::Kind::Read) {
         const auto missed = [&](std::uint64_t where, unsigned sectors) { miss(where, sectors, step); };
         (*stats_)[step.slot].l1_hits += memo_.read(cache_, line, {phase_, step.list, parts}, missed);
     } else {
@@ -103,69 +133,84 @@ void BlockL1::at_barrier() {
     begin_phase();
 }
 
-void BlockL1::miss(std::uint64_t line, unsigned sectors, const Step& step) {
-    if (misses.size() < max_requests)
-        misses.push_back(LineRequest::of(line, sectors, step.kind, step.slot));
-    else if (step.kind <= LineRequest::Kind::ReadPastL1)
-        lost_reads += count(sectors);
-    else
-        lost_writes += count(sectors);
-}
-
 namespace {
 
-// The memory of the last launch's L2, for the next launch.
+// The last launch's L2, for the next launch.
 struct Spare {
     std::mutex mutex;
     HostPages storage;
-    std::uint64_t launches = 0;
+    std::uint64_t now = 0;
 };
 Spare spare;
 
 }  // namespace
 
-L2Cache::L2Cache(std::uint64_t bytes) : sets_(std::max<std::uint64_t>(bytes / line_bytes / ways, 1)) {
+L2Cache::L2Cache(std::uint64_t bytes)
+    : sets_(std::max<std::uint64_t>(bytes / line_bytes / ways, 1)), reciprocal_(~std::uint64_t{0} / sets_ + 1) {
     const std::lock_guard lock(spare.mutex);
-    launch_ = ++spare.launches;
-    if (spare.storage.size() == sets_ * sizeof(Set)) std::swap(storage_, spare.storage);
+    if (spare.storage.size() == sets_ * sizeof(Set)) {
+        std::swap(storage_, spare.storage);
+        clock_.floor = clock_.now = spare.now;
+    }
     if (!storage_.data()) storage_ = HostPages(sets_ * sizeof(Set));
 }
 
 L2Cache::~L2Cache() {
     const std::lock_guard lock(spare.mutex);
     std::swap(storage_, spare.storage);
+    spare.now = clock_.now;
 }
 
 // One bit for each half of a line of which a sector is among these.
 static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
 
-void L2Cache::request(const LineRequest& request, CacheStats& stats) {
-    Set& set = reinterpret_cast<Set*>(storage_.data())[request.line % sets_];
-    if (set.launch != launch_) set = {.launch = launch_, .tag = {}, .used = {}};
-    const std::uint64_t line = request.line;  // is not 0: no memory lies there, so no empty way has its tag
-    std::size_t way = 0;
-    while (way != ways && set.tag[way] >> 8 != line) ++way;
-    if (way == ways) {
-        way = find_least<ways>([&](std::size_t i) { return set.used[i]; });
-        stats.dram_writes += count(set.tag[way] >> 4 & 15);
-        set.tag[way] = line << 8;
-        set.used[way] = 0;
+L2Cache::Way& L2Cache::replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
+    std::size_t least = 0;
+    std::uint64_t used = set.way[0].used;
+    for (std::size_t i = 1; i < ways; ++i) {  // by masks: a processor could not predict branches
+        const std::uint64_t other = set.way[i].used, less = 0 - std::uint64_t{other < used};
+        used ^= (used ^ other) & less;
+        least ^= (least ^ i) & less;
     }
-    std::uint64_t& tag = set.tag[way];
-    const auto own = static_cast<unsigned>(set.used[way] >> 4 >= block_began_ ? set.used[way] & 15 : 0);
+    Way& way = set.way[least];
+    if (used >> 4 > clock.floor) stats.dram_writes += count(way.tag >> 4 & 15);
+    way = {line << 8, 0};
+    set.sign[least] = sign_of(line);
+    return way;
+}
+
+inline L2Cache::Way& L2Cache::find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
+    for (unsigned alike = set.alike(sign_of(line)); alike != 0; alike &= alike - 1) {
+        Way& way = set.way[std::countr_zero(alike)];
+        if (way.tag >> 8 != line) continue;
+        if (way.used >> 4 <= clock.floor) [[unlikely]]
+            way = {line << 8, 0};  // of an earlier launch
+        return way;
+    }
+    return replace(set, line, clock, stats);
+}
+
+[[gnu::always_inline]] inline void L2Cache::request(Set& set, const LineRequest& request, Clock& clock,
+                                                    CacheStats& stats) {
+    const std::uint64_t line = request.line;
+    Way& way = find(set, line, clock, stats);
+    std::uint64_t &tag = way.tag, &used = way.used;
+    // Without a branch: whether this block has asked before is as irregular as what it asks for.
+    const auto own = static_cast<unsigned>(used & 15 & (0 - std::uint64_t{used >> 4 >= clock.block_began}));
     const auto wanted = static_cast<unsigned>(request.sectors);
-    const auto valid = static_cast<unsigned>(tag & 15);
+    const auto valid = static_cast<unsigned>(tag & 15), missing = wanted & ~valid;
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read:
         case LineRequest::Kind::ReadPastL1:
             stats.l2_reads += count(wanted);
-            stats.l2_reads_again += count(wanted & own);
             stats.l2_read_hits += count(wanted & valid);
-            stats.dram_reads += count(wanted & ~valid);
-            stats.fetched_sectors += 2 * count(halves_of(wanted & ~valid) & ~halves_of(valid));
+            stats.l2_reads_again += count(wanted & own);
+            if (!missing) break;
+            stats.dram_reads += count(missing);
+            stats.fetched_sectors += 2 * count(halves_of(missing) & ~halves_of(valid));
             break;
         case LineRequest::Kind::Atomic:
-            stats.dram_reads += count(wanted & ~valid);
+            stats.dram_reads += count(missing);
             tag |= std::uint64_t{wanted} << 4;
             break;
         case LineRequest::Kind::Write:  // needs no old content: L2 tracks which bytes of a sector are new
@@ -174,17 +219,32 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             break;
     }
     tag |= wanted;
-    set.used[way] = ++now_ << 4 | own | wanted;
+    used = ++clock.now << 4 | own | wanted;
+}
+
+void L2Cache::request(std::span<const LineRequest> requests, std::span<CacheStats> stats) {
+    Clock clock = clock_;  // in registers
+    // Sets of irregular accesses are not in the host's caches.
+    constexpr std::size_t ahead = 16;
+    Set* sets[ahead];
+    const auto fetch = [&](std::size_t i) {
+        if (i >= requests.size()) return;
+        sets[i % ahead] = &set_of(requests[i].line);
+        __builtin_prefetch(sets[i % ahead], 1);
+    };
+    for (std::size_t i = 0; i < ahead; ++i) fetch(i);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        Set& set = *sets[i % ahead];
+        fetch(i + ahead);
+        request(set, requests[i], clock, stats[requests[i].slot]);
+    }
+    clock_ = clock;
 }
 
 void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
     spread_.add(work);
     l2_.begin_block();
-    constexpr std::size_t ahead = 8;  // sets of irregular accesses are not in the host's caches
-    for (std::size_t i = 0; i < misses.size(); ++i) {
-        if (i + ahead < misses.size()) l2_.prefetch(misses[i + ahead]);
-        l2_.request(misses[i], stats_[misses[i].slot]);
-    }
+    l2_.request(misses, stats_);
 }
 
 void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work) {

@@ -20,6 +20,9 @@
 #include <span>
 #include <utility>
 #include <vector>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "vgpu/access/l1_cache.hpp"
 #include "vgpu/memory/memory.hpp"
@@ -88,6 +91,8 @@ class BlockL1 {
         std::uint16_t slot;  // as in LineRequest
         std::uint8_t parts;  // length of the list; of one line its sectors
         LineRequest::Kind kind;
+        // True if its list is used by this step alone; such a list has whole lines, and no memory lies at line 0.
+        [[nodiscard]] bool is_once() const { return line == 0; }
     };
     static_assert(sizeof(Step) == 16);
     static constexpr std::uint32_t no_list = ~0u;
@@ -113,6 +118,7 @@ class BlockL1 {
     std::uint32_t keep(std::span<const LinePart> parts);
     void begin_phase();
     void perform(const Step& step);
+    void read_once(std::span<const LinePart> parts, const Step& step);
     void perform_line(std::uint64_t line, unsigned sectors, const Step& step);
     void miss(std::uint64_t line, unsigned sectors, const Step& step);
 
@@ -146,27 +152,61 @@ class L2Cache {
     ~L2Cache();
     L2Cache(const L2Cache&) = delete;
     L2Cache& operator=(const L2Cache&) = delete;
-    void begin_block() { block_began_ = now_ + 1; }
-    void request(const LineRequest& request, CacheStats& stats);
-    // Has the host fetch what request() will need.
-    void prefetch(const LineRequest& request) const {
-        const std::byte* set = storage_.data() + request.line % sets_ * sizeof(Set);
-        for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
-    }
+    void begin_block() { clock_.block_began = clock_.now + 1; }
+    // Requests of the running block, in order. Statistics are by slot.
+    void request(std::span<const LineRequest> requests, std::span<CacheStats> stats);
 
   private:
     static constexpr unsigned ways = 16;
-    struct Set {
-        std::uint64_t launch;      // whose lines these are; of another one, the set is empty
-        std::uint64_t tag[ways];   // line << 8 | dirty sectors << 4 | valid sectors
-        std::uint64_t used[ways];  // when << 4 | sectors that the running block has asked for; 0: never
+    struct Way {
+        std::uint64_t tag;   // line << 8 | dirty sectors << 4 | valid sectors
+        std::uint64_t used;  // when << 4 | sectors that the running block has asked for
     };
+    // A request needs two lines of the host's caches: the first one tells where the other is. All zero: empty.
+    struct alignas(64) Set {
+        std::uint16_t sign[ways];  // sign_of() the ways' lines
+        alignas(64) Way way[ways];
+        // One bit for each way with this sign.
+        [[nodiscard]] unsigned alike(std::uint16_t wanted) const;
+    };
+    [[nodiscard]] static std::uint16_t sign_of(std::uint64_t line) {
+        return static_cast<std::uint16_t>(hash_of_line(line) >> 48);
+    }
+    // The set with the number line % sets_, without a division: the fraction of line / sets_ in 64 bits, times sets_.
+    // Exact while a line and sets_ have 64 bits together (Lemire et al. 2019).
+    [[nodiscard]] Set& set_of(std::uint64_t line) const {
+        using Wide = unsigned __int128;
+        const auto index = static_cast<std::uint64_t>(Wide{line * reciprocal_} * sets_ >> 64);
+        return reinterpret_cast<Set*>(storage_.data())[index];
+    }
+    struct Clock {
+        std::uint64_t now = 0;
+        std::uint64_t floor = 0;  // up to then, of earlier launches: the storage is used again without clearing
+        std::uint64_t block_began = 0;
+    };
+    // The way that has the line, from now on if none had it.
+    static Way& find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
+    static Way& replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
+    void request(Set& set, const LineRequest& request, Clock& clock, CacheStats& stats);
 
-    std::uint64_t sets_, now_ = 0, block_began_ = 0, launch_;
-    // Zero-filled on demand: a small launch touches little of a large cache. The next launch reuses it without
-    // clearing.
-    HostPages storage_;
+    std::uint64_t sets_, reciprocal_;
+    Clock clock_;
+    HostPages storage_;  // zero-filled on demand: a small launch touches little of a large cache
 };
+
+inline unsigned L2Cache::Set::alike(std::uint16_t wanted) const {
+#if defined(__SSE2__)
+    const __m128i same = _mm_set1_epi16(static_cast<short>(wanted));
+    const auto compare = [&](unsigned i) {
+        return _mm_cmpeq_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(sign + i)), same);
+    };
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(compare(0), compare(8))));
+#else
+    unsigned found = 0;
+    for (unsigned i = 0; i < ways; ++i) found |= unsigned{sign[i] == wanted} << i;
+    return found;
+#endif
+}
 
 // Gives the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, regardless of the order
 // in which they end.

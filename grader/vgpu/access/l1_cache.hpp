@@ -6,25 +6,13 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "vgpu/access/lines.hpp"
 
 namespace warpgrade::vgpu {
-
-// The index of the least of some numbers; the first one if there are several. It has no branch, which a processor could
-// not predict.
-template <std::size_t Count, class F>
-std::size_t find_least(F&& number) {
-    std::size_t index = 0;
-    std::uint64_t least = number(0);
-    for (std::size_t i = 1; i < Count; ++i) {
-        const std::uint64_t other = number(i);
-        const bool less = other < least;
-        least = less ? other : least;
-        index = less ? i : index;
-    }
-    return index;
-}
 
 // Lines of 128 bytes in sectors of 32, four ways, LRU.
 class L1Cache {
@@ -34,25 +22,28 @@ class L1Cache {
     // Empties the cache and sets its size.
     void begin(std::uint64_t bytes) {
         const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, max_sets);
-        if (sets != sets_) {
-            sets_ = sets;
-            lines_.assign(sets * ways, Line{});
+        if (sets != sets_.size() || ++block_ == blocks) {
+            sets_.assign(sets, Set{});
             last_ = 0;
+            block_ = 1;
         }
         floor_ = now_;
     }
 
     // Reads sectors of a line, one bit each. Returns those that were present; afterwards all are present.
     unsigned read(std::uint64_t line, unsigned sectors, Place& place) {
-        Line* const set = set_of(line);
-        Line* way = std::find_if(set, set + ways, [&](const Line& other) { return holds(other, line); });
-        const bool there = way != set + ways;
-        if (!there) way = set + find_least<ways>([&](std::size_t i) { return set[i].used; });
-        place = static_cast<Place>(way - lines_.data());
-        if (there) return read_at(place, sectors);
-        throws_out_ += way->used > floor_;
-        last_use_lost_ = std::max(last_use_lost_, way->used);
-        *way = {line << 4 | sectors, ++now_};
+        const std::size_t index = index_of(line);
+        Set& set = sets_[index];
+        if (const unsigned known = set.ways_with(name_of(line))) {
+            place = static_cast<Place>(index * ways + static_cast<unsigned>(std::countr_zero(known)));
+            return read_at(place, sectors);
+        }
+        const std::size_t way = set.least_used();
+        place = static_cast<Place>(index * ways + way);
+        throws_out_ += set.used[way] > floor_;
+        last_use_lost_ = std::max(last_use_lost_, set.used[way]);
+        set.key[way] = name_of(line) << 4 | sectors;
+        set.used[way] = ++now_;
         return 0;
     }
     // The warps of a block often read the same line one after the other.
@@ -62,49 +53,75 @@ class L1Cache {
 
     // Evicts sectors of a line if they are present.
     void forget(std::uint64_t line, unsigned sectors) {
-        for (Line& way : std::span(set_of(line), ways))
-            if (holds(way, line)) {
-                way.key &= ~std::uint64_t{sectors};
+        Set& set = sets_[index_of(line)];
+        for (std::uint64_t& key : set.key)
+            if (key >> 4 == name_of(line)) {
+                key &= ~std::uint64_t{sectors};
                 ++throws_out_;
             }
     }
 
     // For callers that remember where a line was found.
-    [[nodiscard]] bool holds(Place place, std::uint64_t line) const { return holds(lines_[place], line); }
+    [[nodiscard]] bool holds(Place place, std::uint64_t line) const {
+        return sets_[place / ways].key[place % ways] >> 4 == name_of(line);
+    }
     unsigned read_at(Place place, unsigned sectors) {  // reads sectors of a line that is present
-        Line& way = lines_[place];
-        way.used = ++now_;
-        const auto there = static_cast<unsigned>(way.key & sectors);
-        way.key |= sectors;
+        use(place);
+        std::uint64_t& key = sets_[place / ways].key[place % ways];
+        const auto there = static_cast<unsigned>(key & sectors);
+        key |= sectors;
         return there;
     }
-    void use(Place place) { lines_[place].used = ++now_; }  // reads sectors that are all present
+    void use(Place place) { sets_[place / ways].used[place % ways] = ++now_; }  // reads sectors that are all present
     [[nodiscard]] std::uint64_t now() const { return now_; }
     [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // number of evictions
     [[nodiscard]] std::uint64_t last_use_lost() const { return last_use_lost_; }  // the latest use of an evicted line
 
   private:
-    struct Line {
-        std::uint64_t key = 0;   // line << 4 | sectors
-        std::uint64_t used = 0;  // when; up to floor_: in an earlier block, or never
-    };
     static constexpr unsigned ways = 4;
     static constexpr std::uint64_t max_sets = 1 << 14;
+    static constexpr int line_bits = 41;                            // addresses have 48 bits
+    static constexpr std::uint64_t blocks = 1 << (60 - line_bits);  // that can be told apart
+    struct alignas(64) Set {                                        // one line of the host's cache
+        std::uint64_t key[ways] = {};                               // name_of(line) << 4 | sectors
+        std::uint64_t used[ways] = {};                              // when; up to floor_: in an earlier block, or never
+        // One bit for each way that has the line of this name.
+        [[nodiscard]] unsigned ways_with(std::uint64_t name) const;
+        [[nodiscard]] std::size_t least_used() const;
+    };
+    // Lines of earlier blocks have other names, so they need not be cleared.
+    [[nodiscard]] std::uint64_t name_of(std::uint64_t line) const { return block_ << line_bits | line; }
 
     // A hash spreads the lines: arrays whose rows are a power of two apart would otherwise share a few sets.
-    [[nodiscard]] Line* set_of(std::uint64_t line) {
-        const std::uint64_t hash = hash_of_line(line) >> 32;
-        return lines_.data() + (hash * sets_ >> 32) * ways;
-    }
-    [[nodiscard]] bool holds(const Line& way, std::uint64_t line) const {
-        return way.key >> 4 == line && way.used > floor_;
+    [[nodiscard]] std::size_t index_of(std::uint64_t line) const {
+        return (hash_of_line(line) >> 32) * sets_.size() >> 32;
     }
 
-    std::vector<Line> lines_;
-    std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
+    std::vector<Set> sets_;
+    std::uint64_t now_ = 0, floor_ = 0, block_ = 0;
     std::uint64_t throws_out_ = 0, last_use_lost_ = 0;
     Place last_ = 0;  // of the last line that was read by itself
 };
+
+inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
+#if defined(__AVX2__)
+    const __m256i names = _mm256_srli_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)), 4);
+    const __m256i same = _mm256_cmpeq_epi64(names, _mm256_set1_epi64x(static_cast<long long>(name)));
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(same)));
+#else
+    unsigned found = 0;
+    for (unsigned i = 0; i < ways; ++i) found |= unsigned{key[i] >> 4 == name} << i;
+    return found;
+#endif
+}
+
+// Bit by bit, since a processor could not predict the branches that compilers make of a condition here.
+inline std::size_t L1Cache::Set::least_used() const {
+    const std::size_t second = used[1] < used[0], fourth = used[3] < used[2];
+    const std::uint64_t left = second ? used[1] : used[0], right = fourth ? used[3] : used[2];
+    const std::size_t upper = right < left;
+    return 2 * upper | (upper & fourth) | (~upper & second);
+}
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.
 struct LineList {

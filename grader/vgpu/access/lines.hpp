@@ -43,11 +43,13 @@ class LineParts {
     static constexpr std::uint8_t nowhere = 0xff;
     template <bool Alone = false>  // Alone: no line was added before
     void add(std::uint64_t first, std::uint64_t last);
-    void merge(LinePart part);
+    void merge(std::int64_t line, unsigned sectors);
 
     LinePart parts_[2 * warp_size];  // more than any access has
     unsigned count_ = 0;
-    std::uint8_t places_[2 * warp_size];  // open-addressing hash table of indices into parts_
+    // Open-addressing hash table of indices into parts_; so large that lines rarely meet, which costs a misprediction.
+    static constexpr unsigned log_places = 8;
+    std::uint8_t places_[1u << log_places];
 };
 
 // The lines of a shape whose first lane is at a fixed offset in its line, which has number 0.

@@ -147,6 +147,17 @@ bool is_confirmed(const Code& code, const Insn& in, const WatchedAccess& a, Mark
     return a.op == Op::Atomic && !wrote && is_read_for_swap(code, insn_of(code, mark::site_of(other)));
 }
 
+// Notes a store that is no race because it changes nothing, unless neither it nor `other` would with other data.
+void note_harmless(Warp& w, const Insn& in, const Insn* other) {
+    const Code& code = *w.executor->code;
+    const auto is_fixed = [&](const Insn* store) {
+        return store && std::ranges::binary_search(code.data_dependence.fixed_stores,
+                                                   static_cast<std::uint32_t>(store - code.insns.data()));
+    };
+    const Insn*& first = w.executor->watch.harmless_store;
+    if ((!first || &in < first) && !(is_fixed(&in) && is_fixed(other))) first = &in;
+}
+
 }  // namespace
 
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
@@ -174,11 +185,14 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
             const std::uint64_t from = std::max(begin, at << a.shift),
                                 to = std::min(begin + a.bytes, (at << a.shift) + size);
             const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
-            if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
+            const bool changes = !know_values || std::memcmp(value_of(l), a.host + from, to - from) != 0;
             const auto ask = [&](Mark m, bool wrote) {
                 if (m < a.written_since || is_ordered(m, wrote ? o : o.for_reads(), l) || !conflict(m, o)) return false;
                 if (is_confirmed(*w.executor->code, in, a, m, wrote)) return false;
-                report_race(w, in, a, o, l, x.address[l], {m, wrote});
+                if (changes)
+                    report_race(w, in, a, o, l, x.address[l], {m, wrote});
+                else
+                    note_harmless(w, in, wrote ? insn_of(*w.executor->code, mark::site_of(m)) : nullptr);
                 return true;
             };
             if (ask(write, true)) continue;
@@ -193,6 +207,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
                 if (!lane_on(x.mask, k) || x.address[k] != x.address[l]) continue;
                 if (std::memcmp(values + k * bytes, values + l * bytes, bytes) != 0)
                     return report_overlap(w, in, a, l, k, x.address[l]);
+                note_harmless(w, in, &in);
             }
         });
     }

@@ -76,7 +76,7 @@ template <Op O, class T, class F>
 inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, Mark kind, T&& traits,
                          F&& access) {
     SharedMarks& marks = w.block->watch.marks;
-    const Observer o = observer_of(w, in, kind);
+    const BlockObserver o{observer_of(w, in, kind)};
     const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
     if (O == Op::Load && note_load(memory, g.shape, g.first, o, w.block->watch.start)) [[likely]]
         return;

@@ -237,6 +237,21 @@ struct FunctionCode {
     std::vector<ParameterSlot> parameters, returns;
 };
 
+// What in a kernel may do otherwise when memory holds other data; see data_dependence.hpp.
+struct DataDependence {
+    enum class On : std::uint8_t {
+        nothing,  // no instruction: all accesses are the same with any data
+        address,  // where memory is accessed, or whether
+        branch,   // whether accesses, barriers or the thread's end lie on its way
+        order,    // what other threads do at that moment: fences, volatile accesses
+        calls     // not known
+    };
+    On on = On::nothing;
+    std::uint32_t insn = 0;
+    // Stores whose value is the same with any data, by index: such as of a flag, which many threads may set.
+    std::vector<std::uint32_t> fixed_stores;
+};
+
 // All code of one kernel and its callees. Immutable once decoded; shared by all host threads.
 struct Code {
     std::vector<Insn> insns;
@@ -256,6 +271,7 @@ struct Code {
     std::vector<std::uint32_t> compare_and_swaps;               // memory slots of these instructions
     std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
     std::vector<LoadWait> load_waits;                           // the same
+    DataDependence data_dependence;
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or
                                             // store
     std::uint32_t used_specials = 0;        // one bit per Special

@@ -5,6 +5,7 @@
 
 #include "vgpu/code/block_paths.hpp"
 #include "vgpu/code/chains.hpp"
+#include "vgpu/code/data_dependence.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/code/equal_addresses.hpp"
 
@@ -143,6 +144,8 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
         std::ranges::copy(loads.waits, std::back_inserter(builder.code.load_waits));
     }
+    builder.code.data_dependence =
+        find_data_dependence(builder.code, builder.code.functions[0], kernel, builder.accesses[0]);
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();

@@ -293,16 +293,39 @@ LaunchResult Grid::run() {
     note_wholly_unwritten(result_.diagnostics, memory_);
     if (launch_.limits.checks.init)
         std::ranges::move(find_unset_constants(launch_, executors_), std::back_inserter(result_.diagnostics));
+    const device::Checks& checks = launch_.limits.checks;
+    if (checks.race && checks.init && checks.sync && !result_.fault &&
+        std::ranges::none_of(result_.diagnostics, [](const device::Diagnostic& found) {
+            return found.rule->severity == device::Severity::Error;
+        }))
+        result_.any_data = say_of_other_data();
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
     if (!result_.fault) result_.children = std::move(launch_.children);
     return std::move(result_);
 }
 
+device::AnyData Grid::say_of_other_data() const {
+    constexpr const char* because[] = {"", "address", "branch", "order", "calls"};  // by DataDependence::On
+    const DataDependence& found = launch_.code.data_dependence;
+    const auto open = [&](const char* why, const Insn& insn) {
+        return device::AnyData{.holds = false, .because = why, .place = launch_.source_place(insn)};
+    };
+    if (found.on != DataDependence::On::nothing)
+        return open(because[static_cast<std::size_t>(found.on)], launch_.code.insns[found.insn]);
+    const Insn* harmless = nullptr;
+    for (const Executor& e : executors_)
+        if (const Insn* store = e.watch.harmless_store; store && (!harmless || store < harmless)) harmless = store;
+    return harmless ? open("value", *harmless) : device::AnyData{.holds = true, .because = {}, .place = {}};
+}
+
 void Grid::collect_memory() {
     memory_.for_each([&](Allocation& a) {
         if (a.touched & (Allocation::Read | Allocation::Updated)) result_.read_from.push_back(a.base);
-        if (a.touched & Allocation::Written) result_.written_to.push_back(a.base);
+        if (a.touched & Allocation::Written) {
+            result_.written_to.push_back(a.base);
+            memory_.note_change(a);
+        }
         if (!(a.touched & (Allocation::Read | Allocation::Written)) || a.home == Allocation::Home::Mapped) return;
         result_.traffic.footprint_bytes += a.bytes;
         if (a.home == Allocation::Home::Managed) result_.traffic.migrated_bytes += a.bytes;

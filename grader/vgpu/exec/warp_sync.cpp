@@ -74,7 +74,7 @@ void deliver(Warp& other, const Split& s, const Barrier& barrier) {
 void WarpRunner::complete(std::uint32_t id) {
     Barrier& barrier = block.barriers[id];
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
-    if (barrier.arrived == 0 || barrier.arrived < expected) return;
+    if (barrier.arrived < expected) return;
     block.l1.at_barrier();
     if (e.watch.values) {  // a barrier of some warps counts for all, so that no report is false
         const Mark now = mark::at_time(++e.watch.now);
@@ -214,7 +214,8 @@ void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
             if (w.splits[i].state == Split::State::AtCollective)
                 perform_if_complete(w.splits[i].members, w.splits[i].waiting_insn->collective);
     }
-    for (std::uint32_t id = 0; id < block.barriers.size(); ++id) complete(id);
+    for (std::uint32_t id = 0; id < block.barriers.size(); ++id)
+        if (block.barriers[id].arrived != 0) complete(id);
 }
 
 }  // namespace warpgrade::vgpu

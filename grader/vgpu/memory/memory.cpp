@@ -115,6 +115,7 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     allocation->code = origin.code;
     if (fill && bytes) std::memset(allocation->host, device::fresh_byte, bytes);
     if (note_origin_) allocation->writers = std::make_unique<LastWriter>(bytes);
+    note_change(*allocation);
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
 

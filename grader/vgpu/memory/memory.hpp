@@ -59,6 +59,8 @@ struct Allocation {
     // touches it.
     enum class Home : std::uint8_t { Device, Mapped, Managed } home = Home::Device;
 
+    std::uint64_t version = 0;  // another one whenever its bytes may have changed; no other allocation ever has it
+
     // How the running launch has accessed it (Touch bits).
     enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4, Updated = 8 };  // Updated: by atomics
     std::atomic<std::uint8_t> touched{0};
@@ -123,6 +125,7 @@ class GlobalMemory {
     // `who` has written these bytes: updates LastWriter and the program's view of host-visible memory.
     void written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who);
     void copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+    void note_change(Allocation& allocation) { allocation.version = ++last_version_; }
     // Called before an operation that accesses this address: takes over what host code has written there.
     void take_from_host(std::uint64_t address);
 
@@ -145,7 +148,7 @@ class GlobalMemory {
     Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, const device::AllocationOrigin& origin,
                        bool fill);
 
-    std::uint64_t next_ = 0, next_host_ = 0;
+    std::uint64_t next_ = 0, next_host_ = 0, last_version_ = 0;
     std::uint64_t used_bytes_ = 0, limit_bytes_;
     bool note_undefined_, note_origin_;
     std::uint64_t used_host_bytes_ = 0;  // host memory: not part of the device's, but limited too

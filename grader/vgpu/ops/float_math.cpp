@@ -72,14 +72,14 @@ double approx_log2(double x) {
     return exponent + 2 * sum / ln2;
 }
 
-double approx_sin(double x) { return sine_at(x, 0); }
+double approx_sin(double x) { return x == 0 ? x : sine_at(x, 0); }  // the series would lose the sign of -0
 double approx_cos(double x) { return sine_at(x, 1); }
 
 double approx_tanh(double x) {
     if (x != x) return x;
     const double e = approx_exp2(-2 * std::fabs(x) / ln2);
     const double v = std::fabs(x) < 1e-4 ? std::fabs(x) : (1 - e) / (1 + e);
-    return x < 0 ? -v : v;
+    return std::copysign(v, x);
 }
 
 }  // namespace warpgrade::vgpu

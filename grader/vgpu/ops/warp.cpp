@@ -5,6 +5,9 @@
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/functors.hpp"
 #include "vgpu/ops/opcodes.hpp"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace warpgrade::vgpu {
 namespace {
@@ -19,14 +22,39 @@ void note_absent(Warp& w, const Insn& in, const std::uint32_t* from, std::uint32
         w.watch.undefined.push_back({operand<std::byte>(w, in.d), nothing, {w.watch.exchange, ptx::Space::None, 0}});
 }
 
+// picked[lane] = source[from[lane]]
+void pick_lanes(std::uint32_t* picked, const std::uint32_t* source, const std::uint32_t* from) {
+#if defined(__AVX2__)
+    const auto lanes = [](const std::uint32_t* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); };
+    const __m256i sources[] = {lanes(source), lanes(source + 8), lanes(source + 16), lanes(source + 24)};
+    for (unsigned g = 0; g < warp_size; g += 8) {
+        const __m256i which = lanes(from + g);
+        // The lowest three bits choose a lane of each vector, the upper two then choose a vector by their sign.
+        const auto lane_of = [&](unsigned i) {
+            return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(sources[i], which));
+        };
+        const __m256 odd = _mm256_castsi256_ps(_mm256_slli_epi32(which, 28)),
+                     upper = _mm256_castsi256_ps(_mm256_slli_epi32(which, 27));
+        const __m256 chosen = _mm256_blendv_ps(_mm256_blendv_ps(lane_of(0), lane_of(1), odd),
+                                               _mm256_blendv_ps(lane_of(2), lane_of(3), odd), upper);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(picked + g), _mm256_castps_si256(chosen));
+    }
+#else
+    for (unsigned lane = 0; lane < warp_size; ++lane) picked[lane] = source[from[lane]];
+#endif
+}
+
 // shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12). PTX leaves open what a lane gives that
 // is elsewhere or has exited. An H100 gives 0, and public code relies on it (NVIDIA's reduce7). `from` becomes the lane
 // that each lane reads from.
 template <Shuffle Kind>
 [[gnu::always_inline]] inline void shuffle(Warp& w, const Insn& in, std::uint32_t mask, std::uint32_t* from) {
-    alignas(64) std::uint32_t source[warp_size];
-    std::memcpy(source, operand<std::uint32_t>(w, in.a), sizeof source);
-    if (const std::uint32_t absent = ~w.present) for_active(absent, [&](unsigned lane) { source[lane] = 0; });
+    const auto* source = operand<std::uint32_t>(w, in.a);
+    alignas(64) std::uint32_t present[warp_size], picked[warp_size];
+    if (w.present != full_mask) {
+        for (unsigned lane = 0; lane < warp_size; ++lane) present[lane] = lane_on(w.present, lane) ? source[lane] : 0;
+        source = present;
+    }
     const auto *b = operand<std::uint32_t>(w, in.b), *c = operand<std::uint32_t>(w, in.c);
     const std::uint32_t in_range = ballot([&](unsigned lane) {
         const std::uint32_t bval = b[lane] & 31, cval = c[lane] & 31, segment = (c[lane] >> 8) & 31;
@@ -40,7 +68,8 @@ template <Shuffle Kind>
         from[lane] = (ok ? j : lane) & 31;
         return ok;
     });
-    const auto value = [&](unsigned lane) { return source[from[lane]]; };
+    pick_lanes(picked, source, from);
+    const auto value = [&](unsigned lane) { return picked[lane]; };
     if (mask == full_mask)
         for_lanes<true>(operand<std::uint32_t>(w, in.d), mask, value);
     else

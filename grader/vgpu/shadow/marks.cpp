@@ -53,54 +53,78 @@ inline auto has_none(M m, Mark bits) {
     return same(m & broadcast<M>(bits), broadcast<M>(0));
 }
 
+template <class O>
+constexpr bool sees_one_block = std::is_same_v<O, BlockObserver>;
+
+// Marks before the block's turn, and those before the settled time.
+template <class M, class O>
+inline auto before_turn(M m, const O& o) {
+    if constexpr (sees_one_block<O>)
+        return decltype(before(m, m)){};
+    else
+        return before(m, broadcast<M>(o.turn));
+}
+template <class M, class O>
+inline auto is_settled(M m, const O& o) {
+    if constexpr (sees_one_block<O>)
+        return decltype(before(m, m)){};
+    else
+        return before(m, broadcast<M>(o.settled));
+}
+
 // True if another block made the mark. The log of turns tells whether a mark before this turn is from an earlier turn
 // of this block; the version for four marks is used only where the log is not needed (see needs_log).
-inline bool of_other_block(Mark m, const Observer& o) {
-    return m < o.turn && (m < o.settled || (m & mark::several_blocks) || !o.turns || !o.turns->is_own(m));
+template <class O>
+inline bool of_other_block(Mark m, const O& o) {
+    return before_turn(m, o) && (is_settled(m, o) || (m & mark::several_blocks) || !o.turns || !o.turns->is_own(m));
 }
-inline Truth of_other_block(Marks m, const Observer& o) { return before(m, broadcast<Marks>(o.turn)); }
-inline bool needs_log(Marks m, const Observer& o) {
-    return o.turns && any(before(m, broadcast<Marks>(o.turn)) & ~before(m, broadcast<Marks>(o.settled)) &
-                          has_none(m, mark::several_blocks));
+template <class O>
+inline Truth of_other_block(Marks m, const O& o) {
+    return before_turn(m, o);
+}
+template <class O>
+inline bool needs_log(Marks m, const O& o) {
+    if constexpr (sees_one_block<O>)
+        return false;
+    else
+        return o.turns && any(before_turn(m, o) & ~is_settled(m, o) & has_none(m, mark::several_blocks));
 }
 
 // How marks relate to what the observer knows. `who` is the observing lane, with mark::several_lanes if there are
 // several.
-template <class M>
+template <class M, class O>
 struct Relation {
     using T = decltype(before(M{}, M{}));
     T other_block, same_warp, ordered;
-    Relation(M m, M who, const Observer& o) {
+    Relation(M m, M who, const O& o) {
         const M difference = m ^ (who | broadcast<M>(o.me));
         other_block = of_other_block(m, o);
         same_warp = has_none(difference, mark::warp_bits) & has_none(m, mark::several_warps);
         const T same_lane = same_warp & has_none(difference, mark::lane_bits) & has_none(m | who, mark::several_lanes);
         const T before_me = before(m, choose(same_warp, broadcast<M>(o.warp_bound), broadcast<M>(o.bound))) | same_lane;
-        ordered =
-            before(m, broadcast<M>(o.settled)) | (negated(other_block) & has_none(m, mark::several_blocks) & before_me);
+        ordered = is_settled(m, o) | (negated(other_block) & has_none(m, mark::several_blocks) & before_me);
     }
 };
 
 // Marks that are ordered regardless of who made them. Most are: they were made before the last barrier. The others need
 // a closer look.
-template <class M>
-inline auto is_old(M m, const Observer& o) {
-    return before(m, broadcast<M>(o.settled)) |
-           (before(m, broadcast<M>(o.bound)) & negated(before(m, broadcast<M>(o.turn))));
+template <class M, class O>
+inline auto is_old(M m, const O& o) {
+    return is_settled(m, o) | (before(m, broadcast<M>(o.bound)) & negated(before_turn(m, o)));
 }
 
 // Plain reads by several warps of this block since the last barrier: another read changes nothing.
-template <class M>
-inline auto is_common(M m, const Observer& o) {
+template <class M, class O>
+inline auto is_common(M m, const O& o) {
     constexpr Mark shared_by_warps = mark::several_warps | mark::several_blocks | mark::kind;
-    return negated(before(m, broadcast<M>(o.bound))) & negated(before(m, broadcast<M>(o.turn))) &
+    return negated(before(m, broadcast<M>(o.bound))) & negated(before_turn(m, o)) &
            same(m & broadcast<M>(shared_by_warps), broadcast<M>(mark::several_warps));
 }
 
 // A granule's mark of reads after another read.
-template <class M>
-inline M merged(M old, M who, const Observer& o) {
-    const Relation<M> r(old, who, o);
+template <class M, class O>
+inline M merged(M old, M who, const O& o) {
+    const Relation<M, O> r(old, who, o);
     const M mine = who | broadcast<M>(o.me);
     const M apart = choose(r.other_block, broadcast<M>(mark::several_blocks),
                            choose(r.same_warp, broadcast<M>(mark::several_lanes), broadcast<M>(mark::several_warps)));
@@ -115,17 +139,21 @@ std::optional<std::uint64_t> TurnLog::block_at(Mark m) const {
     return std::prev(after)->block;
 }
 
-bool is_ordered(Mark m, const Observer& o, Mark who) { return Relation<Mark>(m, who, o).ordered; }
+bool is_ordered(Mark m, const Observer& o, Mark who) { return Relation<Mark, Observer>(m, who, o).ordered; }
 
-bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
-               Mark written_since) {
+namespace {
+
+template <class O>
+[[gnu::always_inline]] inline bool note_load_by(const MarkedMemory& memory, const GranuleShape& shape,
+                                                std::int64_t first, const O& o, Mark written_since) {
     bool fine = true;
     for (const GranuleShape::Run& run : shape.runs) {
         const Mark* writes = memory.writes + first + run.begin;
         Mark* reads = memory.reads ? memory.reads + first + run.begin : nullptr;
         const Mark* who = shape.who.data() + run.who;
         const auto one = [&](std::uint32_t i) {
-            fine &= (is_old(writes[i], o) || is_ordered(writes[i], o, who[i])) && writes[i] >= written_since;
+            fine &=
+                (is_old(writes[i], o) || Relation<Mark, O>(writes[i], who[i], o).ordered) && writes[i] >= written_since;
             if (!reads || is_common(reads[i], o)) return;
             reads[i] = is_old(reads[i], o) ? who[i] | o.me : merged(reads[i], who[i], o);
         };
@@ -145,7 +173,7 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
                 for (std::uint32_t k = i; k < i + 4; ++k) one(k);
                 continue;
             }
-            fine &= !any(~Relation<Marks>(write, lanes, o).ordered | before(write, broadcast<Marks>(written_since)));
+            fine &= !any(~Relation<Marks, O>(write, lanes, o).ordered | before(write, broadcast<Marks>(written_since)));
             if (reads) store(reads + i, merged(load(reads + i), lanes, o));
         }
         for (; i < run.count; ++i) one(i);
@@ -153,15 +181,18 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
     return fine;
 }
 
-bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o) {
-    const Observer for_reads = o.for_reads();
+template <class O>
+[[gnu::always_inline]] inline bool note_store_by(const MarkedMemory& memory, const GranuleShape& shape,
+                                                 std::int64_t first, const O& o) {
+    const O for_reads{o.for_reads()};
     for (const GranuleShape::Run& run : shape.runs) {
         Mark* writes = memory.writes + first + run.begin;
         const Mark* reads = memory.reads ? memory.reads + first + run.begin : nullptr;
         const Mark* who = shape.who.data() + run.who;
         const auto one = [&](std::uint32_t i) {
-            if (!is_old(writes[i], o) && !is_ordered(writes[i], o, who[i])) return false;
-            if (reads && !is_old(reads[i], for_reads) && !is_ordered(reads[i], for_reads, who[i])) return false;
+            if (!is_old(writes[i], o) && !Relation<Mark, O>(writes[i], who[i], o).ordered) return false;
+            if (reads && !is_old(reads[i], for_reads) && !Relation<Mark, O>(reads[i], who[i], for_reads).ordered)
+                return false;
             writes[i] = who[i] | o.me;
             return true;
         };
@@ -179,7 +210,7 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
                 continue;
             }
             const Truth ordered =
-                Relation<Marks>(write, lanes, o).ordered & Relation<Marks>(read, lanes, for_reads).ordered;
+                Relation<Marks, O>(write, lanes, o).ordered & Relation<Marks, O>(read, lanes, for_reads).ordered;
             if (any(~ordered)) return false;
             store(writes + i, lanes | broadcast<Marks>(o.me));
         }
@@ -187,6 +218,23 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
             if (!one(i)) return false;
     }
     return true;
+}
+
+}  // namespace
+
+bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
+               Mark written_since) {
+    return note_load_by(memory, shape, first, o, written_since);
+}
+bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const BlockObserver& o,
+               Mark written_since) {
+    return note_load_by(memory, shape, first, o, written_since);
+}
+bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o) {
+    return note_store_by(memory, shape, first, o);
+}
+bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const BlockObserver& o) {
+    return note_store_by(memory, shape, first, o);
 }
 
 void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,

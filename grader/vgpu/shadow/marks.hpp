@@ -89,6 +89,10 @@ struct Observer {
     }
 };
 
+// The observer of shared memory, which no other block sees: all marks since the block began are its own, and none is
+// settled. Its rules are shorter.
+struct BlockObserver : Observer {};
+
 // The marks of a piece of memory; granule 0 lies at its first byte.
 struct MarkedMemory {
     Mark* writes = nullptr;
@@ -102,8 +106,11 @@ bool is_ordered(Mark m, const Observer& o, Mark who);
 // unordered write, or, with `written_since`, was not written since that mark.
 bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
                Mark written_since);
+bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const BlockObserver& o,
+               Mark written_since);
 // Notes a store. False if another access of a granule is unordered with it; then nothing or only a part is noted.
 bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o);
+bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const BlockObserver& o);
 // Notes a store without checking. `keep_weaker` keeps the marks of this block's writes that race with other blocks:
 // plain writes and atomics of block scope.
 void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,

@@ -124,6 +124,7 @@ struct ExecutorWatch {
     bool accesses = false;  // touched bytes are noted, for the order of streams, or warps are traced
     bool any = false;       // racecheck, initcheck or synccheck
     Findings findings;
+    const Insn* harmless_store = nullptr;  // the first in the code that would race if it stored another value
     AccessNotes notes;
     AccessLog log;
     std::uint64_t now = 1;  // the clock of marks

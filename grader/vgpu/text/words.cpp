@@ -58,7 +58,9 @@ std::string readable_name(const std::string& mangled) {
     return name;
 }
 
-std::string variable_name(const std::string& mangled) {
+std::string variable_name(const std::string& symbol) {
+    // nvcc's optimizer may split a variable: its parts are "…_$_0", "…_$_1".
+    const std::string mangled = symbol.substr(0, symbol.find("_$_"));
     const std::string readable = demangled(mangled);
     const std::string& name = readable.empty() ? mangled : readable;
     const std::size_t scope = name.rfind("::");

@@ -16,6 +16,6 @@ std::string demangled(const std::string& mangled);
 // "tiled" of "_Z5tiledPKfS0_Pf": without parameters and return type; template arguments stay.
 std::string readable_name(const std::string& mangled);
 // "tile" of "_ZZ5tiledPKfE4tile": a variable without the function that contains it.
-std::string variable_name(const std::string& mangled);
+std::string variable_name(const std::string& symbol);
 
 }  // namespace warpgrade::vgpu

@@ -97,7 +97,7 @@ class DeviceServer:
             "--instructions", str(self._plan.instructions), "--checks", self._plan.checks, "--wait-for-take",
             "--client-fd", str(client), "--control-fd", str(control), "--progress-fd", str(self.progress.file),
             "--sample-blocks", str(self._plan.sample),
-            "--order", self._plan.order,
+            "--order", self._plan.order, "--skip-repeats",
             *(["--trace-accesses"] if self._plan.traced else []),
         ]  # fmt: skip
 

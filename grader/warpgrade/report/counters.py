@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from warpgrade.report import explain
 
-_ITEM = re.compile(r"^- `(?P<name>\w+)`, in Nsight Compute `(?P<metric>\w+\.\w+)`", re.MULTILINE)
+_ITEM = re.compile(r"^- `(?P<name>\w+)`, in Nsight Compute `(?P<metric>[^`]+)`", re.MULTILINE)
 
 
 @functools.cache

@@ -21,6 +21,7 @@ _TOO_MANY_THREADS = re.compile(
     r"the block has \S+ threads[^,]*, but the limit is "
 )  # grader/vgpu/virtual_gpu.cpp words it
 _NO_BLOCKS = re.compile(r"the grid has 0 blocks")
+_TIME_OVER = re.compile(r" the program's time (?:was|is) over")  # grid.cpp and scheduler.cpp in grader/vgpu/exec/
 _COPY_TO_ADDRESS = re.compile(r"\bcudaMemcpy(?:Async)?\(\s*&\s*\w+\s*,")
 _ALL_WRITE = re.compile(r" that other threads write at the same time")
 _ONE_WRITER = "Let one thread alone change an element: does each thread have elements of its own?"
@@ -184,6 +185,8 @@ def _by_message(one: Diagnostic) -> str:
             )
         case "launch/configuration" if _NO_BLOCKS.match(one.message):
             return "Is the number of blocks rounded up? (n + threads - 1) / threads is 1 even for a single element."
+        case "launch/failed" if _TIME_OVER.search(one.message):
+            return "Try a smaller problem or give it more time. If a loop is named here: does it end?"
         case "memcheck/copy-direction" if _COPY_TO_ADDRESS.search(one.place.source):
             return (
                 "The first argument is an address on the host. Pass a pointer to device memory itself, without &; to "

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine.text import clean, counted, number
-from warpgrade.report import costs
+from warpgrade.report import any_data, costs
 from warpgrade.running.profile import Counters, Kernel, Profile, Shape
 
 _MAX_WIDTH = 120
@@ -195,6 +195,8 @@ def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         "resources",
         f"{kernel.registers_per_thread} registers per thread, {shared:,} bytes of shared memory per block",
     )
+    if kernel.any_data:
+        yield "checked", any_data.words(kernel.any_data)
 
 
 def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:

@@ -20,8 +20,9 @@ from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.paths import COMMAND
 from warpgrade.machine.text import bounded, listing, number
-from warpgrade.report import compiler, costs, diagnosis, failures, findings, hidden, launches, profile
+from warpgrade.report import any_data, compiler, costs, diagnosis, failures, findings, hidden, launches, profile
 from warpgrade.report.findings import Finding
+from warpgrade.running.profile import Kernel
 
 OTHER_CHECKS = "(--full shows the other checks of this test that failed)"
 _MAX_WIDTH = 140
@@ -59,11 +60,15 @@ def show(
     console.print(title, width=width)
     for note in shown.submission.notes:
         console.print(Text(f"note: {note}", style="yellow"), width=width)
+    told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
     if result.problem is None:
-        told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
         console.print(_table(console, shown.tests, width, told_below))
     console.print()
     show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
+    if result.problem is None and (full or not told_below) and (lines := any_data.summary(_kernels(shown))):
+        for line in lines:
+            console.print(Text(line, style="dim"), width=width)
+        console.print()
     console.print(_summary(shown, _to_explain(result, show_hidden=show_hidden, advice=advice)), width=width)
 
 
@@ -92,9 +97,14 @@ def show_first(
         _show_costs(console, result, width)
 
 
+def _kernels(result: Result) -> list[Kernel]:
+    """Return the kernels with all launches of the tests whose numbers may be shown."""
+    return launches.collect(launch for test in result.tests for launch in test.launches).kernels
+
+
 def _show_costs(console: Console, result: Result, width: int) -> None:
-    """Print what each cause costs each kernel, in all launches of the tests whose numbers may be shown."""
-    counted = launches.collect(launch for test in result.tests for launch in test.launches).kernels
+    """Print what each cause costs each kernel."""
+    counted = _kernels(result)
     rows = [(kernel, found) for kernel in counted if (found := costs.shares(kernel))]
     if not rows:
         return

@@ -39,6 +39,20 @@ class Sample(msgspec.Struct):
     blocks: int = 0  # in the grids of these launches
 
 
+class AnyData(msgspec.Struct):
+    """What it is worth that the checks found no error in a kernel's launches.
+
+    They would find none with any contents of its arrays, or that is not known, `because` of an "address" or a "branch"
+    that data decide, of the "order" in which threads see what others write, of a "value" that several threads store,
+    or of "calls" that are not analysed.
+    """
+
+    holds: bool
+    because: str = ""
+    file: str = ""  # of the first line for which that is so
+    line: int = 0
+
+
 class Kernel(msgspec.Struct):
     """All launches of one kernel; times in nanoseconds of the device's clock. A real GPU tells no counters."""
 
@@ -60,6 +74,7 @@ class Kernel(msgspec.Struct):
     lines: list[Line] = []
     costs: dict[str, float] = {}  # ns that each cause costs: the time less the modelled time without it
     error: str = ""
+    any_data: AnyData | None = None  # nothing: not every launch was checked and without errors
     sample: Sample | None = None  # nothing: all blocks of all launches ran
 
 
@@ -197,6 +212,9 @@ class Collector:
                 name=name, symbol=symbol, grid=grid, block=block, shortest_ns=duration,
                 counters=dict.fromkeys(launch["counters"] or {}, 0),
             )  # fmt: skip
+        found = _any_data(launch.get("any_data"))
+        if kernel.launches == 0 or found is None:
+            kernel.any_data = found
         kernel.launches += 1
         kernel.total_ns += duration
         kernel.shortest_ns = min(kernel.shortest_ns, duration)
@@ -238,6 +256,15 @@ class Collector:
             self._events.append(event)
         else:
             self._complete = False
+
+
+def _any_data(raw: dict[str, Any] | None) -> AnyData | None:
+    if raw is None:
+        return None
+    if raw["holds"]:
+        return AnyData(holds=True)
+    place = raw["place"]
+    return AnyData(holds=False, because=_text(raw["because"]), file=_text(place["file"]), line=place["line"])
 
 
 @lru_cache(maxsize=4096)  # the same few names come again and again

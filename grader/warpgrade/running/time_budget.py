@@ -38,7 +38,9 @@ def describe(progress: LaunchProgress | Stopped, seconds: float) -> str:
     done, blocks = min(progress.blocks_done, progress.blocks), progress.blocks
     told = f"launch {progress.launches:,} has run {done:,} of {counted(blocks, 'block')} ({_percent(done, blocks)})"
     told += f" and {counted(progress.instructions, 'warp instruction')}"
-    return told + (f"; the rest takes about {duration(seconds / done * (blocks - done))}" if 0 < done < blocks else "")
+    if not 0 < done < blocks:
+        return told
+    return f"{told}; the rest of this launch takes about {duration(seconds / done * (blocks - done))}"
 
 
 def advise(stopped: Stopped) -> str:
@@ -53,7 +55,7 @@ def advise(stopped: Stopped) -> str:
     fits = min(fits, stopped.blocks - 1)
     fits -= fits % 10 ** (len(str(fits)) - 1)
     return (
-        f"try a smaller problem, or --sample {fits}: so many blocks of each launch, spread evenly; "
+        f"try a smaller problem or fewer iterations, or --sample {fits}: so many blocks of each launch, spread evenly; "
         "what is counted is scaled then, and results are incomplete"
     )
 

@@ -142,9 +142,10 @@ def test_the_host_part_of_opencl_compiles(tmp_path: Path) -> None:
     source = tmp_path / "host.c"
     parameters = (
         "cl_context context, cl_device_id device, cl_command_queue queue, const size_t threads, const size_t block, "
-        "size_t bytes, float* a, float* c"
+        "size_t bytes, float* a, float* c, cl_mem d_c"
     )
-    source.write_text("#include <CL/cl.h>\n" + inside(section("OpenCL")[0], parameters), encoding="utf-8")
+    head = "#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n"
+    source.write_text(head + inside(section("OpenCL")[0], parameters), encoding="utf-8")
     probe = subprocess.run([host, "-E", "-x", "c", source], capture_output=True, check=False)
     if probe.returncode:
         pytest.skip("the headers of OpenCL are not here")

@@ -100,7 +100,7 @@ def test_a_table_has_the_columns_and_names_of_nsight_compute() -> None:
         "gpu__time_duration.sum": ("ns", "1500.00"),
         "smsp__inst_executed.sum": ("", "100"),
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": ("", "32"),
-        "smsp__inst_executed_op_barrier.sum": ("", "0"),  # counted, and none; what was not counted has no row
+        "sass__inst_executed_per_opcode (BAR)": ("", "0"),  # counted, and none; what was not counted has no row
     }
     assert {(row["Kernel Name"], row["Grid Size"], row["Block Size"], row["CC"]) for row in first} == {
         ("add", "(5, 1, 1)", "(48, 2, 1)", "9.0")

@@ -18,7 +18,7 @@ from warpgrade.machine.launch_progress import LaunchProgress, ProgressPage
 from warpgrade.machine.paths import find_layout
 from warpgrade.report.formats import stacks
 from warpgrade.running import run, time_budget
-from warpgrade.running.profile import Profile
+from warpgrade.running.profile import AnyData, Profile
 
 LAYOUT = find_layout()
 PROGRAM = Path(__file__).parent / "programs" / "long.cu"
@@ -150,7 +150,10 @@ def test_the_device_server_of_a_judge_refuses_to_sample() -> None:
         (LaunchProgress(0, 0, 0, 0, 0, 0), "not launched a kernel yet"),
         (LaunchProgress(2, 0, 0, 8, 8, 99), "no kernel was running; it has made 2 launches"),
         (LaunchProgress(1, 1, 0, 1, 0, 1), "launch 1 has run 0 of 1 block (0 %) and 1 warp instruction"),
-        (LaunchProgress(3, 1, 0, 2000, 500, 7), "(25 %) and 7 warp instructions; the rest takes about 30 s"),
+        (
+            LaunchProgress(3, 1, 0, 2000, 500, 7),
+            "(25 %) and 7 warp instructions; the rest of this launch takes about 30 s",
+        ),
         (LaunchProgress(1, 1, 0, 10**9, 3, 7), "3 of 1,000,000,000 blocks (3e-07 %)"),
         (LaunchProgress(1, 1, 0, 4, 9, 7), "4 of 4 blocks (100 %)"),
     ],
@@ -165,7 +168,7 @@ def test_how_far_a_program_is(progress: LaunchProgress, told: str) -> None:
         (False, 0, 0, "its own code"),
         (True, 1, 100, "no single launch"),
         (True, 9, 1, "a single block takes that long"),
-        (True, 10, 800, "--sample 400:"),
+        (True, 10, 800, "or fewer iterations, or --sample 400:"),
         (True, 10, 3, "--sample 1:"),
     ],
 )
@@ -187,3 +190,12 @@ def test_news_come_at_growing_intervals_until_the_program_ends(monkeypatch: pyte
         enough.wait()
     page.close_file()
     assert all("not launched a kernel yet" in text for text in told)
+
+
+@pytest.mark.labs
+def test_a_launch_that_is_repeated_thousands_of_times_runs_once(execute: Any) -> None:
+    """If each ran, 5,000 of them would take an hour."""
+    one, all_of_them = (execute("again", str(launches)).kernels[0] for launches in (1, 5000))
+    assert (one.launches, all_of_them.launches) == (1, 5000)
+    assert all_of_them.counters == {name: 5000 * count for name, count in one.counters.items()}
+    assert all_of_them.any_data == AnyData(holds=True)

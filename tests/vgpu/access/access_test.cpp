@@ -126,22 +126,35 @@ TEST_CASE("an address that is no multiple of its size is seen, whichever lane ha
     });
 }
 
-// In a wavefront, each bank delivers one word. Accesses of 8 bytes share words across the warp, those of 16 bytes
-// within each half of it. The ideal is what as many lanes need side by side.
+// In a wavefront, each bank delivers one word. A warp's accesses of 8 bytes are done in two halves, those of 16 bytes
+// in four quarters; two of these together if all of their lanes that are neighbours, or all that are two apart, want
+// the same. The ideal is what as many lanes need side by side.
 TEST_CASE("wavefronts are the most words of a bank, of full warps and of parts of them") {
     for_many([](const Lanes& lanes) {
-        const unsigned words = (lanes.bytes + 3) / 4;
-        u32 total = 0;
-        for (unsigned half = 0; half < (words > 2 ? 2u : 1u); ++half) {
+        const unsigned words = (lanes.bytes + 3) / 4, size = 32 / words;
+        const auto most = [&](unsigned first, unsigned count) {
             std::set<u64> banks[32];
             lanes.each([&](unsigned l, u64 a) {
-                if (words > 2 && l / 16 != half) return;
+                if (l < first || l >= first + count) return;
                 for (unsigned i = 0; i < words; ++i) banks[(a / 4 + i) % 32].insert(a / 4 + i);
             });
-            std::size_t most = 0;
-            for (const auto& bank : banks) most = std::max(most, bank.size());
-            total += static_cast<u32>(most);
-        }
+            std::size_t worst = 0;
+            for (const auto& bank : banks) worst = std::max(worst, bank.size());
+            return static_cast<u32>(worst);
+        };
+        const auto in_pairs = [&](unsigned first, unsigned apart) {
+            bool same = true;
+            lanes.each([&](unsigned l, u64 a) {
+                lanes.each([&](unsigned other, u64 b) {
+                    if (l / (2 * size) == first / (2 * size) && other == (l ^ apart)) same = same && a == b;
+                });
+            });
+            return same;
+        };
+        u32 total = words == 1 ? most(0, 32) : 0;
+        for (unsigned first = 0; words > 1 && first < 32; first += 2 * size)
+            total += in_pairs(first, 1) || in_pairs(first, 2) ? most(first, 2 * size)
+                                                              : most(first, size) + most(first + size, size);
         const auto active = static_cast<unsigned>(std::popcount(lanes.mask));
         const u32 ideal = words == 1 ? 1 : std::min(total, (active * words + 31) / 32);
         const auto found = lanes.access().wavefronts(lanes.bytes);

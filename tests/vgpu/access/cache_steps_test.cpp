@@ -47,7 +47,7 @@ struct OneSet {
         CacheStats stats;
         LineRequest r{};
         r.line = line, r.sectors = sectors, r.kind = static_cast<std::uint64_t>(kind), r.slot = 0;
-        l2.request(r, stats);
+        l2.request({&r, 1}, {&stats, 1});
         return stats;
     }
     L2Cache l2{16 * 128};
@@ -277,7 +277,7 @@ TEST_CASE("lines spread over the sets of L2") {
         for (std::uint64_t line = 0; line < 32; ++line) {
             LineRequest r{};
             r.line = line, r.sectors = 15, r.kind = static_cast<std::uint64_t>(Kind::Read);
-            l2.request(r, stats);
+            l2.request({&r, 1}, {&stats, 1});
         }
     CHECK(stats.l2_read_hits == 32 * 4);
 }

@@ -171,6 +171,40 @@ TEST_CASE("marks: a store is fine after the write and all reads, and leaves its 
     CHECK(fine_ones > rounds / 20);
 }
 
+TEST_CASE("marks of shared memory: the shorter rules give what the general ones give") {
+    unsigned fine_ones = 0;
+    for (unsigned round = 0; round < rounds; ++round) {
+        Moments moments(round);
+        BlockObserver o{moments.o};
+        o.turn = o.settled = o.settled_reads = 0;
+        o.turns = nullptr;
+        GranuleShape shape;
+        std::vector<Mark> writes, reads;
+        for (std::uint32_t i = 0, count = 1 + static_cast<std::uint32_t>(moments.below(9)); i < count; ++i) {
+            shape.who.push_back(moments.who());
+            const bool old = moments.below(4) != 0;
+            writes.push_back(old ? mark::at_time(1) : moments.any() & ~mark::several_blocks);
+            reads.push_back(old ? Mark{0} : moments.any() & ~mark::several_blocks);
+        }
+        shape.runs = {{0, static_cast<std::uint32_t>(shape.who.size()), 0}};
+        const Mark since = mark::at_time(moments.below(3));
+        INFO("round " << round);
+        for (const bool load : {true, false}) {
+            auto short_writes = writes, short_reads = reads, long_writes = writes, long_reads = reads;
+            const MarkedMemory by_short{short_writes.data(), short_reads.data()},
+                by_long{long_writes.data(), long_reads.data()};
+            const Observer& general = o;
+            const bool fine = load ? note_load(by_short, shape, 0, o, since) : note_store(by_short, shape, 0, o);
+            REQUIRE(fine ==
+                    (load ? note_load(by_long, shape, 0, general, since) : note_store(by_long, shape, 0, general)));
+            REQUIRE(short_writes == long_writes);
+            REQUIRE(short_reads == long_reads);
+            fine_ones += fine;
+        }
+    }
+    CHECK((fine_ones > rounds / 10 && fine_ones < 2 * rounds - rounds / 10));
+}
+
 TEST_CASE("turns of blocks: whose it was at a moment, and whose the last one") {
     TurnLog turns;
     CHECK_FALSE(turns.last());

@@ -11,6 +11,7 @@ TEST_CASE("names are shown as C++ has them") {
     CHECK(readable_name("_Z6kernelIfLi16EEvPKT_S2_PT_i") == "kernel<float, 16>");
     CHECK(readable_name("f") == "f");  // as a type it would be float
     CHECK(variable_name("_ZZ5tiledPKfE4tile") == "tile");
+    CHECK(variable_name("_ZZ9transposePfPKfE5state_$_1") == "state");  // part 1 of a variable that nvcc has split
     // The longest of Thrust's.
     CHECK(readable_name("_ZN3cub17CUB_300001_SM_9006detail4scan16DeviceScanKernelINS2_10policy_hubIfffmN4cuda3std3_"
                         "_44plusIvEEE10Policy1000EN6thrust23THRUST_300001_SM_900_NS6detail15normal_iteratorINSD_10d"

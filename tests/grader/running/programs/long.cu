@@ -3,7 +3,9 @@
 //   long loop [behind] one block that never ends; with `behind`, the program is over meanwhile
 //   long host         no kernel at all
 //   long sum          32,768 blocks, each with its part of a sum
+//   long again N      N launches that all do the same
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 __global__ void work(unsigned* out) {
@@ -31,6 +33,8 @@ int main(int argc, char** argv) {
     if (!strcmp(mode, "blocks")) work<<<1'000'000'000, 1024>>>(d);
     if (!strcmp(mode, "loop")) never_ends<<<1, 1>>>(d);
     if (!strcmp(mode, "sum")) sum<<<32768, 64>>>(d);
+    if (!strcmp(mode, "again"))
+        for (int i = 0; i < atoi(argv[2]); ++i) work<<<1024, 256>>>(d);
     if (argc > 2) return 0;
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
