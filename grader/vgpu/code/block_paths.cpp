@@ -6,12 +6,13 @@
 
 #include "vgpu/code/address_registers.hpp"
 #include "vgpu/code/machine_cost.hpp"
+#include "vgpu/ptx/names.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
-// ptxas unrolls loops that count by a constant, which nvcc has unrolled before as often.
-constexpr std::uint32_t turns_at_once = 4;
+// ptxas unrolls short loops that count by a constant and store nothing, which nvcc has unrolled before as often.
+constexpr std::uint32_t turns_at_once = 4, most_unrolled = 45;
 
 // In quarters of the latency of an addition, measured on an H100 (tests/model/h100.md, "overlap"): half of what ptxas
 // adds to an instruction waits for the rest of it; a root takes seven additions, half of them for a conversion; lanes
@@ -27,19 +28,37 @@ std::uint64_t latency(const ptx::Instruction& in, const std::vector<bool>& addre
            (cost.doubles > 0 ? double_more : 0);
 }
 
+// ptxas moves instructions past others, but not far: of a few bodies of a loop that do not wait for each other it mixes
+// one or two (counted in machine code of sums of forces).
+constexpr std::size_t moved_at_most = 24;
+
 struct Step {
     std::vector<std::uint32_t> read, written;
     std::uint64_t latency = 0;
+    bool has_branch = false;  // in machine code: nothing moves past it
 };
+
+// Exact quotients and roots go another way for few numbers.
+bool has_branch(const ptx::Instruction& in) {
+    return (in.opcode == "div" || in.opcode == "sqrt" || in.opcode == "rcp") && !in.modifiers.empty() &&
+           ptx::is_floating(ptx::parse_type(in.modifiers.back())) &&
+           std::ranges::none_of(in.modifiers, [](const auto& one) { return one == "approx" || one == "full"; });
+}
 
 using PositionOfLine = std::map<std::uint32_t, std::size_t>;  // in the function's body
 
 // True if ptxas can unroll the block, a loop of its own: its counter grows by a constant, and no pragma forbids it.
 bool counts(const Code& code, std::uint32_t block, const ptx::Function& source, const PositionOfLine& positions) {
     const BasicBlock& loop = code.blocks[block];
+    if (loop.size > most_unrolled) return false;
     const auto first = positions.find(code.ptx_lines[loop.begin]), last = positions.find(code.ptx_lines[loop.end]);
     if (first == positions.end() || last == positions.end()) return false;
     if (std::ranges::binary_search(source.nounroll, first->second)) return false;
+    const auto stores = [](const ptx::Instruction& in) { return in.opcode == "st"; };
+    const auto body = source.body.begin();
+    if (std::any_of(body + static_cast<std::ptrdiff_t>(first->second), body + static_cast<std::ptrdiff_t>(last->second),
+                    stores))
+        return false;
     std::set<std::uint32_t> deciding = {source.body[last->second].guard};
     for (std::size_t i = last->second; i-- > first->second;) {
         const ptx::Instruction& in = source.body[i];
@@ -54,12 +73,17 @@ bool counts(const Code& code, std::uint32_t block, const ptx::Function& source, 
 
 // Runs the steps, in the best order, once their registers are ready, and returns when the last one starts.
 std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t, std::uint64_t>& ready) {
-    std::uint64_t end = 0;
+    std::uint64_t end = 0, barrier = 0;
+    std::vector<std::uint64_t> starts;
     for (const Step* step : steps) {
-        std::uint64_t start = 0;
+        std::uint64_t start =
+            starts.size() < moved_at_most ? barrier : std::max(barrier, starts[starts.size() - moved_at_most]);
+        if (step->has_branch) start = std::max(start, end);
         for (const std::uint32_t reg : step->read)
             if (const auto known = ready.find(reg); known != ready.end()) start = std::max(start, known->second);
         for (const std::uint32_t reg : step->written) ready[reg] = start + step->latency;
+        if (step->has_branch) barrier = start + step->latency;
+        starts.push_back(start);
         end = std::max(end, start);
     }
     return end;
@@ -79,7 +103,9 @@ void find_block_paths(Code& code, const FunctionCode& function, const ptx::Funct
     }
     for (auto& [insn, step] : steps) {
         const auto at = positions.find(code.ptx_lines[insn]);
-        if (at != positions.end()) step.latency = latency(source.body[at->second], addresses);
+        if (at == positions.end()) continue;
+        step.latency = latency(source.body[at->second], addresses);
+        step.has_branch = has_branch(source.body[at->second]);
     }
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
         BasicBlock& block = code.blocks[b];

@@ -8,6 +8,7 @@
 #include "vgpu/code/data_dependence.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/code/equal_addresses.hpp"
+#include "vgpu/code/machine_code.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -137,6 +138,9 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
     for (std::size_t i = 0; i < builder.queue.size(); ++i) {
+        find_predicated_branches(builder.code, builder.code.functions[i]);
+        std::ranges::copy(find_merged_loads(builder.code, builder.code.functions[i], *builder.queue[i]),
+                          std::back_inserter(builder.code.merged_loads));
         find_block_paths(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
         const LoopLoads loads =
             find_loop_loads(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);

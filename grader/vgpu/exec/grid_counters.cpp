@@ -25,9 +25,10 @@ constexpr std::uint64_t cycles_a_sector = 3;
 constexpr std::uint64_t cycles_a_request = 6;
 
 // Each request of a chain, at the farthest level that one of its sectors came from.
-void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, const CacheStats& caches, bool swaps) {
-    const std::uint64_t beyond_l1 = std::min(caches.l2_reads, total.requests);
-    const std::uint64_t beyond_l2 = std::min(caches.dram_reads, beyond_l1);
+void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
+                 const CacheStats& caches, bool swaps) {
+    const std::uint64_t beyond_l2 =
+        caches.l2_reads == 0 ? 0 : scaled(beyond_l1, std::min(caches.dram_reads, caches.l2_reads), caches.l2_reads);
     switch (kind) {
         case StatKind::SharedLoad:
         case StatKind::SharedAtomic:
@@ -55,20 +56,36 @@ std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn) {
     return wait != code.load_waits.end() && wait->insn == insn ? wait->turns : 0;
 }
 
-void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, const CacheStats& caches,
-               std::uint32_t turns) {
+void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
+               const CacheStats& caches, std::uint32_t turns) {
     if (kind == StatKind::GlobalAtomic) return;
     Waits& waits =
         kind == StatKind::SharedLoad || kind == StatKind::SharedAtomic ? traffic.shared_waits : traffic.global_waits;
     waits.loads += total.requests;
     if (turns == 0) {
-        if (&waits == &traffic.global_waits) waits.waits.queue_cycles += cycles_a_request * total.requests;
+        if (&waits == &traffic.global_waits)
+            waits.waits.queue_cycles += std::max(cycles_a_request * total.requests, total.conflicts);
         return;
     }
     Chains all;
-    add_chained(all, kind, total, caches, false);
+    add_chained(all, kind, total, beyond_l1, caches, false);
     all.scale(1, turns);
     waits.waits += all;
+}
+
+// How many loads of shared memory ptxas makes one of with this.
+std::uint32_t merged_with(const Code& code, std::uint32_t insn) {
+    const auto load = std::ranges::lower_bound(code.merged_loads, insn, {}, &MergedLoad::insn);
+    return load != code.merged_loads.end() && load->insn == insn ? load->of : 1;
+}
+
+// A load of 8 bytes takes as many wavefronts as one of each half, one of 16 bytes as many, but at least two.
+void add_merged(Traffic& traffic, const MemoryStats& total, std::uint32_t of) {
+    if (of == 1) return;
+    traffic.merged_requests += total.requests - total.requests / of;
+    const std::uint64_t all =
+        of == 4 ? std::max(total.sectors_or_wavefronts, 2 * total.requests) : total.sectors_or_wavefronts;
+    traffic.merged_wavefronts += total.sectors_or_wavefronts - std::min(all / of, total.sectors_or_wavefronts);
 }
 
 // Of a request: more than half of its lanes have one of their own.
@@ -112,6 +129,10 @@ void Grid::collect_counters() {
         }
         if (!warps) continue;
         result_.traffic.machine.add(b.cost, warps);
+        if (b.predicated_until > 0) {
+            result_.traffic.predicated_divergences += divergent;
+            result_.traffic.machine.moves += warps;  // the branch itself
+        }
         result_.traffic.path += scaled(b.path, warps, b.turns);
         for (std::uint32_t k = 0; k < b.size; ++k)
             add(b.begin + k, [&](device::Counters& c) {
@@ -127,19 +148,25 @@ void Grid::collect_counters() {
     }
     for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
         MemoryStats total;
+        std::uint64_t beyond_l1 = 0;  // requests
         for (const Executor& e : executors_) {
             total.requests += e.memory[s].requests;
             total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
             total.conflicts += e.memory[s].conflicts;
             total.l1_hits += e.memory[s].l1_hits;
+            beyond_l1 += e.l1_waits[s];
         }
         if (!total.requests) continue;
+        if (code.stat_kinds[s] == StatKind::SharedLoad)
+            add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
+        if (code.stat_kinds[s] == StatKind::GlobalLoad) result_.traffic.load_lines += total.conflicts;
+        if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
         if (is_chained)
-            add_chained(result_.traffic.chains, code.stat_kinds[s], total, caches_->stats()[s],
+            add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats()[s],
                         std::ranges::find(code.compare_and_swaps, s) != code.compare_and_swaps.end());
         else if (brings_a_value(code.stat_kinds[s]))
-            add_waits(result_.traffic, code.stat_kinds[s], total, caches_->stats()[s],
+            add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats()[s],
                       turns_of_wait(code, code.stat_insns[s]));
         if (code.stat_kinds[s] == StatKind::GlobalLoad &&
             std::ranges::binary_search(code.irregular_loads, code.stat_insns[s]) &&
@@ -229,6 +256,11 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_read_sectors);
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
+    scale(result_.traffic.load_lines);
+    scale(result_.traffic.predicated_divergences);
+    scale(result_.traffic.merged_requests);
+    scale(result_.traffic.merged_wavefronts);
+    scale(result_.traffic.store_lines);
     result_.traffic.machine.scale(all, ran);
     scale(result_.traffic.path);
     result_.traffic.chains.scale(all, ran);

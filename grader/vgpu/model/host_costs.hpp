@@ -16,7 +16,7 @@ struct HostCosts {
     double link_latency_ns = 2200;         // fixed part of a copy between host and device
     double device_copy_latency_ns = 3900;  // fixed part of a copy within the device
     double fill_latency_ns = 1500;
-    double pinned_bytes_per_ns = 55;      // link rate for page-locked host memory
+    double pinned_bytes_per_ns = 55;    // link rate for page-locked host memory
     double pageable_bytes_per_ns = 16;  // through the driver's staging buffer
     // Data that kernels move over the link themselves. Memory that moves on page faults is equally fast on all devices.
     double mapped_read_bytes_per_ns = 50, mapped_write_bytes_per_ns = 52;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <initializer_list>
 #include <utility>
 
@@ -33,7 +35,7 @@ constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
 // The number of times that L1 serves a sector again, at most, before L2 is asked again.
 constexpr double l1_reuse = 4;
 // L2's cost of a sector, relative to reading one.
-constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cycle_cost = 2;
+constexpr double written_line_cost = 1.57, written_sector_cost = 1.38, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
@@ -80,7 +82,8 @@ double request_cycles(double requests, double sectors, double per_request) {
 }  // namespace
 
 double KernelTime::total_ns() const {
-    const double work_ns = overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns);
+    const double work_ns =
+        overlapped({together({issue_ns, units_ns}), l1_ns, together({l2_ns, dram_ns}), 0, link_ns}, latency_ns);
     return start_ns + migration_ns + std::max(work_ns, blocks_ns);
 }
 
@@ -108,9 +111,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double warps = blocks * warps_per_block;
 
     const Retries& retries = traffic.retries;
-    const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves);
+    const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves) -
+                            number(traffic.merged_requests);
     const double instructions = executed * machine_per_ptx + number(traffic.machine.further) * further_slots;
-    const double divergent = number(c.divergent_branches + retries.divergences);
+    const double divergent = number(
+        c.divergent_branches - std::min(traffic.predicated_divergences, c.divergent_branches) + retries.divergences);
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
@@ -129,11 +134,20 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double further_constants =
         number(c.constant_load_wavefronts - std::min(c.constant_load_requests, c.constant_load_wavefronts));
     const double wavefronts =
-        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts + retries.wavefronts) +
-        further_constants;
+        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts + retries.wavefronts) -
+        number(traffic.merged_wavefronts) + further_constants;
+    const auto lines_of = [](std::uint64_t lines, std::uint64_t requests, std::uint64_t sectors) {
+        return lines > 0 ? number(lines) : std::max(number(requests), number(sectors) / sectors_of_full_request);
+    };
+    const double load_lines = lines_of(traffic.load_lines, c.global_load_requests, c.global_load_sectors),
+                 store_lines = lines_of(traffic.store_lines, c.global_store_requests, c.global_store_sectors);
+    const double further_loads = load_requests - number(c.global_load_requests),
+                 further_stores = store_requests - number(c.global_store_requests);
     const double l1_cycles =
-        wavefronts * wavefront_cycles + request_cycles(load_requests, load_sectors, load_request_cycles) +
-        request_cycles(store_requests, store_sectors, store_request_cycles) +
+        wavefronts * wavefront_cycles + std::max(load_lines, number(c.global_load_requests) * load_request_cycles) +
+        std::max(store_lines, number(c.global_store_requests) * store_request_cycles) +
+        request_cycles(further_loads, load_sectors - number(c.global_load_sectors), load_request_cycles) +
+        request_cycles(further_stores, store_sectors - number(c.global_store_sectors), store_request_cycles) +
         number(c.atomic_requests) * atomic_request_cycles + number(c.atomic_sectors) * atomic_sector_cycles;
     time.l1_ns = l1_cycles * busiest(spread.busiest_l1) * cycle_ns;
 
@@ -164,9 +178,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double l2_loads =
         std::max({distinct_loads, load_sectors / l1_reuse,
                   (load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads)});
-    const double first_writes = std::min(store_sectors, distinct);
-    const double l2_sectors = l2_loads + first_writes * write_cost + (store_sectors - first_writes) * rewrite_cost +
-                              number(c.atomic_cycles) * atomic_cycle_cost;
+    const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
+    const double l2_sectors = l2_loads + (store_lines + further_lines) * written_line_cost +
+                              store_sectors * written_sector_cost + number(c.atomic_cycles) * atomic_cycle_cost;
     // Atomics that meet wait for one slice, however many there are.
     time.l2_ns = std::max(l2_sectors * sector_bytes / device.l2_bytes_per_ns,
                           number(traffic.busiest_atomic_cycles) / atomic_cycles_of_slice * cycle_ns);
@@ -186,7 +200,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         load_sectors > 0 ? std::min((distinct_loads + lost + mapped_reads) / load_sectors, from_l2) : 0;
     const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
                                 profile.dram_latency * from_dram;
-    const double shared_requests = number(c.shared_load_requests + c.shared_atomic_requests);
+    const double shared_requests =
+        number(c.shared_load_requests + c.shared_atomic_requests) - number(traffic.merged_requests);
     const Chains& chains = traffic.chains;
     const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : 0;
     const double chain_cycles = waiting_cycles(profile, chains, beyond_l2) +
@@ -196,7 +211,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     };
     const auto waited = [&](double requests, const Waits& waits, double latency) {
         if (waits.loads == 0) return pipelined(requests, latency);
-        return requests * waiting_cycles(profile, waits.waits, beyond_l2) / number(waits.loads);
+        // What streams through an L2 that is too small finds nothing there from before.
+        return requests * waiting_cycles(profile, waits.waits, distinct > capacity ? 1 : 0) / number(waits.loads);
     };
     const double path = traffic.path == 0 ? instructions * dependent_share
                                           : number(traffic.path) / 4 + number(retries.instructions) * dependent_share;
@@ -208,6 +224,19 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         number(c.barriers) * per_warp * barrier_cycles + divergent * per_warp * divergence_cycles;
     time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
+    if (std::FILE* dbg = std::fopen("/tmp/wg_dbg.txt", "a"))
+        std::fprintf(
+            dbg,
+            "DBG total %.0f issue %.0f units %.0f l1 %.0f l2 %.0f dram %.0f lat %.0f blocks %.0f | waves %.1f longest "
+            "%.2f path %.0f chain %.0f gw %.0f sw %.0f bar %.0f div %.0f pathpart %.0f\n",
+            time.total_ns(), time.issue_ns, time.units_ns, time.l1_ns, time.l2_ns, time.dram_ns, time.latency_ns,
+            time.blocks_ns, std::ceil(busiest_blocks / resident), spread.longest_warp,
+            path * per_warp * profile.arithmetic_latency, chain_cycles * per_warp,
+            waited(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), traffic.global_waits, load_latency),
+            waited(unchained(shared_requests, chains.shared), traffic.shared_waits, profile.shared_latency),
+            number(c.barriers) * per_warp * barrier_cycles, divergent * per_warp * divergence_cycles,
+            number(traffic.path)),
+            std::fclose(dbg);
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
     time.demand = {together({issue_slots / profile.issue_per_cycle, unit_cycles}) / multiprocessors * cycle_ns,

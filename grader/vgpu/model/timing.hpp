@@ -12,9 +12,9 @@
 //   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own instructions that wait for each other
-//            (block_paths.hpp), and for its loads; no less than the longest warp. Of the loads of a block the warp waits
-//            for the first, and for each that waits for another, each as long as the level takes where it lies: what L2
-//            can hold of a launch's data is there from before
+//            (block_paths.hpp), and for its loads; no less than the longest warp. Of the loads of a block the warp
+//            waits for the first, and for each that waits for another, each as long as the level takes where it lies:
+//            what L2 can hold of a launch's data is there from before
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
 // more than twice that if all are equal. Units work while instructions are issued: these two are the fourth root of the
 // sum of fourth powers. It is never less than `blocks`, since the device starts blocks one by one.
@@ -109,8 +109,14 @@ struct Traffic {
     std::uint64_t footprint_bytes = 0;
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;  // of mapped host memory
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first
+    // Lines that loads and stores of global memory look up in L1 (l1_tenths). 0: unknown; then as many as their sectors
+    // fill.
+    std::uint64_t load_lines = 0, store_lines = 0;
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
-    MachineCost machine;                      // of all warps
+    // What ptxas takes away (code/machine_code.hpp): the divergence of branches that become predicates, and the
+    // requests and wavefronts of loads of shared memory that it merges with others.
+    std::uint64_t predicated_divergences = 0, merged_requests = 0, merged_wavefronts = 0;
+    MachineCost machine;     // of all warps
     std::uint64_t path = 0;  // of all warps, alone: in quarters of the latency of an addition (code/block_paths.hpp);
                              // 0: unknown, then half of all instructions wait for the one before
     Chains chains;

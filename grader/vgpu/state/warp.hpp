@@ -123,7 +123,8 @@ struct alignas(128) Executor {
     bool tracking = false;    // records reads and writes of global memory
     bool optimistic = false;  // the launch can be undone: if it turns out to need order, it starts again serially
     bool observed = false;    // accesses of global memory go through note_observed
-    std::vector<MemorySite> memory;  // by Insn::memory_slot
+    std::vector<MemorySite> memory;       // by Insn::memory_slot
+    std::vector<std::uint64_t> l1_waits;  // the same: see BlockL1
     PatternPool patterns;
     AtomicQueues atomics;
     SwapContention::Turns swap_turns;
