@@ -38,6 +38,8 @@ constexpr double l1_reuse = 4;
 constexpr double written_line_cost = 1.57, written_sector_cost = 1.38, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
+// Of L2, what a launch finds again.
+constexpr double l2_usable = 0.9;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 
@@ -174,10 +176,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     if (scattered.sectors > most_scattered) scattered.scale(most_scattered, scattered.sectors);
     const double others = asked - number(scattered.sectors);
     const double distinct = std::min(others + number(scattered.dram_reads), known);
+    const double l1_missed = load_sectors * l1_misses;
     const double distinct_loads = std::min(load_sectors, distinct);
     const double l2_loads =
-        std::max({distinct_loads, load_sectors / l1_reuse,
-                  (load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads)});
+        std::max({distinct_loads, std::min(load_sectors / l1_reuse, l1_missed),
+                  std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
     const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
     const double l2_sectors = l2_loads + (store_lines + further_lines) * written_line_cost +
                               store_sectors * written_sector_cost + number(c.atomic_cycles) * atomic_cycle_cost;
@@ -191,7 +194,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         lost = std::max(again, 0.0) * (1 - capacity / distinct) * capacity_miss;
     }
     const double fetched = scattered.sectors > 0 ? std::min(others, known) + number(scattered.fetched_sectors) : 0;
-    time.dram_ns = std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
+    // What fits into L2 is there from the copy or the launch before; what streams through a smaller one never is.
+    const bool fits = distinct <= l2_usable * capacity;
+    time.dram_ns = fits ? 0 : std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
 
     // The time of one warp on its own. Data from the host takes at least as long as from DRAM.
     const double per_warp = 1 / warps;
@@ -211,8 +216,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     };
     const auto waited = [&](double requests, const Waits& waits, double latency) {
         if (waits.loads == 0) return pipelined(requests, latency);
-        // What streams through an L2 that is too small finds nothing there from before.
-        return requests * waiting_cycles(profile, waits.waits, distinct > capacity ? 1 : 0) / number(waits.loads);
+        return requests * waiting_cycles(profile, waits.waits, fits ? 0 : 1) / number(waits.loads);
     };
     const double path = traffic.path == 0 ? instructions * dependent_share
                                           : number(traffic.path) / 4 + number(retries.instructions) * dependent_share;
