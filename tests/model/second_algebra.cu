@@ -158,59 +158,59 @@ void cholesky() {
     for (float* array : {de, dw, out}) CHECK(cudaFree(array));
 }
 
-// --- LU factors, without pivots, of a panel of 512 rows and 16 columns, by one block
+// --- LU factors, without pivots, of a panel of 1024 rows and 32 columns, by one block
 
-constexpr int tall = 512;
+constexpr int tall = 1024, narrow = 32;
 
 // A row a thread, in global memory.
 __global__ void panel_global(const float* in, float* a) {
     const int i = threadIdx.x;
-    for (int k = 0; k < order; ++k) a[k * tall + i] = in[k * tall + i];
-    for (int j = 0; j < order; ++j) {
+    for (int k = 0; k < narrow; ++k) a[k * tall + i] = in[k * tall + i];
+    for (int j = 0; j < narrow; ++j) {
         __syncthreads();
         if (i <= j) continue;
         const float factor = a[j * tall + i] / a[j * tall + j];
         a[j * tall + i] = factor;
-        for (int k = j + 1; k < order; ++k) a[k * tall + i] -= factor * a[k * tall + j];
+        for (int k = j + 1; k < narrow; ++k) a[k * tall + i] -= factor * a[k * tall + j];
     }
 }
 
 // A row a thread, in registers; the row of the pivot goes through shared memory.
 __global__ void panel_registers(const float* in, float* a) {
-    __shared__ float pivot[order][order];
+    __shared__ float pivot[narrow][narrow];
     const int i = threadIdx.x;
-    float row[order];
+    float row[narrow];
 #pragma unroll
-    for (int k = 0; k < order; ++k) row[k] = in[k * tall + i];
+    for (int k = 0; k < narrow; ++k) row[k] = in[k * tall + i];
 #pragma unroll
-    for (int j = 0; j < order; ++j) {
+    for (int j = 0; j < narrow; ++j) {
         if (i == j)
 #pragma unroll
-            for (int k = j; k < order; ++k) pivot[j][k] = row[k];
+            for (int k = j; k < narrow; ++k) pivot[j][k] = row[k];
         __syncthreads();
         if (i > j) {
             row[j] /= pivot[j][j];
 #pragma unroll
-            for (int k = j + 1; k < order; ++k) row[k] -= row[j] * pivot[j][k];
+            for (int k = j + 1; k < narrow; ++k) row[k] -= row[j] * pivot[j][k];
         }
     }
 #pragma unroll
-    for (int k = 0; k < order; ++k) a[k * tall + i] = row[k];
+    for (int k = 0; k < narrow; ++k) a[k * tall + i] = row[k];
 }
 
 void panel() {
     const auto in =
-        filled<float>(tall * order, [](unsigned i) { return random_float(i) + (i / tall == i % tall ? 8 : 0); });
+        filled<float>(tall * narrow, [](unsigned i) { return random_float(i) + (i / tall == i % tall ? 8 : 0); });
     std::vector<double> lu(in.begin(), in.end());
-    for (int j = 0; j < order; ++j)
+    for (int j = 0; j < narrow; ++j)
         for (int i = j + 1; i < tall; ++i) {
             lu[j * tall + i] /= lu[j * tall + j];
-            for (int k = j + 1; k < order; ++k) lu[k * tall + i] -= lu[j * tall + i] * lu[k * tall + j];
+            for (int k = j + 1; k < narrow; ++k) lu[k * tall + i] -= lu[j * tall + i] * lu[k * tall + j];
         }
-    float *din = to_device(in), *out = empty_array<float>(tall * order);
+    float *din = to_device(in), *out = empty_array<float>(tall * narrow);
     const auto show = [&](const char* what, auto launch) {
         measure(
-            what, "512 x 16", out, tall * order, [&](std::size_t i) { return lu[i]; }, launch);
+            what, "1024 x 32", out, tall * narrow, [&](std::size_t i) { return lu[i]; }, launch);
     };
     show("panel: global", [&] { panel_global<<<1, tall>>>(din, out); });
     show("panel: registers", [&] { panel_registers<<<1, tall>>>(din, out); });

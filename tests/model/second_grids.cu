@@ -1,4 +1,4 @@
-// Second held-out set: families of kernels on grids and images.
+// Second held-out set: families of kernels on grids, and of few threads with long chains.
 #include "families.cuh"
 
 namespace {
@@ -175,7 +175,7 @@ void lbm() {
 
 // --- new spins of the white fields of an Ising model
 
-constexpr int board = 2048;
+constexpr int board = 4096;
 
 __host__ __device__ inline float chance(unsigned x) {
     x = (x ^ x >> 16) * 0x7feb352du;
@@ -244,11 +244,70 @@ void ising() {
         const int y = i / (board / 2), x = i % (board / 2) * 2 + y % 2;
         return flipped(s[y * board + x], field_sum(s.data(), x, y), i);
     };
-    const auto show = [&](const char* what, auto launch) { measure(what, "2048^2", out, count / 2, check, launch); };
+    const auto show = [&](const char* what, auto launch) { measure(what, "4096^2", out, count / 2, check, launch); };
     show("ising: all fields", [&] { ising_fields<<<dim3(board / 256, board), 256>>>(ds, out); });
     show("ising: white fields", [&] { ising_white<<<count / 512, 256>>>(ds, out); });
     show("ising: colors", [&] { ising_colors<<<count / 2048, 256>>>((const char4*)white, black, (char4*)out); });
     for (signed char* each : {ds, white, black, out}) CHECK(cudaFree(each));
+}
+
+// --- orbits of Lorenz's equations from 256 starts: few threads, each a long chain
+
+template <class T>
+__host__ __device__ void lorenz_step(T& x, T& y, T& z) {
+    const T h = static_cast<T>(0.002);
+    T sx = 0, sy = 0, sz = 0, dx = 0, dy = 0, dz = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {  // Runge-Kutta
+        const T part = k == 0 ? T(0) : k == 3 ? h : h / 2, weight = k == 0 || k == 3 ? h / 6 : h / 3;
+        const T u = x + part * dx, v = y + part * dy, w = z + part * dz;
+        dx = 10 * (v - u), dy = u * (28 - w) - v, dz = u * v - w * T(8.0 / 3);
+        sx += weight * dx, sy += weight * dy, sz += weight * dz;
+    }
+    x += sx, y += sy, z += sz;
+}
+
+template <class T>
+__host__ __device__ float lorenz_orbit(float start) {
+    T x = start, y = 1, z = 20;
+    for (int k = 0; k < 500; ++k) lorenz_step(x, y, z);
+    return static_cast<float>(x);
+}
+
+template <class T>
+__global__ void lorenz_thread(const float* starts, float* out) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = lorenz_orbit<T>(starts[i]);
+}
+
+// One warp, which has eight orbits a lane in turn.
+__global__ void lorenz_warp(const float* starts, float* out) {
+    for (int i = threadIdx.x; i < 256; i += 32) out[i] = lorenz_orbit<float>(starts[i]);
+}
+
+// One warp, which has eight orbits a lane at once.
+__global__ void lorenz_together(const float* starts, float* out) {
+    float x[8], y[8], z[8];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) x[k] = starts[k * 32 + threadIdx.x], y[k] = 1, z[k] = 20;
+    for (int step = 0; step < 500; ++step)
+#pragma unroll
+        for (int k = 0; k < 8; ++k) lorenz_step(x[k], y[k], z[k]);
+#pragma unroll
+    for (int k = 0; k < 8; ++k) out[k * 32 + threadIdx.x] = x[k];
+}
+
+void lorenz() {
+    const auto starts = filled<float>(256, random_float);
+    float *ds = to_device(starts), *out = empty_array<float>(256);
+    const auto check = [&](std::size_t i) { return lorenz_orbit<double>(starts[i]); };
+    const auto show = [&](const char* what, auto launch) { measure(what, "256 orbits", out, 256, check, launch); };
+    show("lorenz: one block", [&] { lorenz_thread<float><<<1, 256>>>(ds, out); });
+    show("lorenz: double", [&] { lorenz_thread<double><<<8, 32>>>(ds, out); });
+    show("lorenz: one warp", [&] { lorenz_warp<<<1, 32>>>(ds, out); });
+    show("lorenz: together", [&] { lorenz_together<<<1, 32>>>(ds, out); });
+    CHECK(cudaFree(ds));
+    CHECK(cudaFree(out));
 }
 
 }  // namespace
@@ -259,5 +318,6 @@ int main(int argc, char** argv) {
     wave();
     lbm();
     ising();
+    lorenz();
     return wrong;
 }

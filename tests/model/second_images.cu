@@ -1,4 +1,6 @@
-// Second held-out set: families of kernels on images and on long lines of them.
+// Second held-out set: families of kernels on images and on streams.
+#include <cuda_fp16.h>
+
 #include "families.cuh"
 
 namespace {
@@ -163,43 +165,6 @@ void bilateral() {
     CHECK(cudaFree(out));
 }
 
-// --- an image turned by thirty degrees
-
-__host__ __device__ inline float turned(const float* in, int x, int y) {
-    const float dx = static_cast<float>(x - side / 2), dy = static_cast<float>(y - side / 2);
-    const float u = 0.8660254f * dx + 0.5f * dy + side / 2, v = 0.8660254f * dy - 0.5f * dx + side / 2;
-    const int i = static_cast<int>(floorf(u)), j = static_cast<int>(floorf(v));
-    if (i < 0 || j < 0 || i >= side - 1 || j >= side - 1) return 0;
-    const float a = u - static_cast<float>(i), b = v - static_cast<float>(j);
-    const float* p = in + j * side + i;
-    return (1 - b) * ((1 - a) * p[0] + a * p[1]) + b * ((1 - a) * p[side] + a * p[side + 1]);
-}
-
-__global__ void turn_point(const float* in, float* out) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    out[y * side + x] = turned(in, x, y);
-}
-
-// Four points of one row a thread, written at once.
-__global__ void turn_four(const float* in, float4* out) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    out[y * (side / 4) + x] = {turned(in, 4 * x, y), turned(in, 4 * x + 1, y), turned(in, 4 * x + 2, y),
-                               turned(in, 4 * x + 3, y)};
-}
-
-void turn() {
-    const auto in =
-        filled<float>(pixels, [](unsigned i) { return std::sin(i % side * 0.01) + std::cos(i / side * 0.02); });
-    float *din = to_device(in), *out = empty_array<float>(pixels);
-    const auto check = [&](std::size_t i) { return turned(in.data(), i % side, i / side); };
-    const auto show = [&](const char* what, auto launch) { measure(what, "2048^2", out, pixels, check, launch); };
-    show("turn: lines", [&] { turn_point<<<dim3(side / 256, side), 256>>>(din, out); });
-    show("turn: squares", [&] { turn_point<<<dim3(side / 16, side / 16), dim3(16, 16)>>>(din, out); });
-    show("turn: four", [&] { turn_four<<<dim3(side / 32, side / 32), dim3(8, 32)>>>(din, (float4*)out); });
-    CHECK(cudaFree(din));
-    CHECK(cudaFree(out));
-}
-
 // --- sums along the rows of an image, and down its columns: the two halves of an integral image
 
 __device__ inline int warp_prefix(int value) {
@@ -288,13 +253,54 @@ void integral() {
     CHECK(cudaFree(out));
 }
 
+// --- a * x + b of half precision, cut off below zero
+
+__global__ void ramp_half(const __half* x, __half* out, __half a, __half b) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = __hmax(__hfma(a, x[i], b), __float2half(0));
+}
+
+__global__ void ramp_half2(const __half2* x, __half2* out, __half2 a, __half2 b) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = __hmax2(__hfma2(a, x[i], b), __float2half2_rn(0));
+}
+
+__global__ void ramp_eight(const uint4* x, uint4* out, __half2 a, __half2 b) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint4 v = x[i];
+    for (unsigned* word : {&v.x, &v.y, &v.z, &v.w}) {
+        const __half2 pair = *reinterpret_cast<__half2*>(word),
+                      result = __hmax2(__hfma2(a, pair, b), __float2half2_rn(0));
+        *word = *reinterpret_cast<const unsigned*>(&result);
+    }
+    out[i] = v;
+}
+
+void ramp() {
+    const int n = 1 << 24;
+    const auto x = filled<__half>(n, [](unsigned i) { return __float2half(8 * random_float(i) - 4); });
+    __half *dx = to_device(x), *out = empty_array<__half>(n), a = __float2half(1.5f), b = __float2half(0.75f);
+    const __half2 aa = __half2half2(a), bb = __half2half2(b);
+    const auto check = [&](std::size_t i) {  // bits
+        return __half_as_ushort(__double2half(std::fmax(1.5 * static_cast<double>(__half2float(x[i])) + 0.75, 0)));
+    };
+    const auto show = [&](const char* what, auto launch) {
+        measure(what, "2^24", (unsigned short*)out, n, check, launch);
+    };
+    show("ramp: half", [&] { ramp_half<<<n / 256, 256>>>(dx, out, a, b); });
+    show("ramp: half2", [&] { ramp_half2<<<n / 512, 256>>>((const __half2*)dx, (__half2*)out, aa, bb); });
+    show("ramp: eight", [&] { ramp_eight<<<n / 2048, 256>>>((const uint4*)dx, (uint4*)out, aa, bb); });
+    CHECK(cudaFree(dx));
+    CHECK(cudaFree(out));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc > 1) selected = argv[1];
     median();
     bilateral();
-    turn();
     integral();
+    ramp();
     return wrong;
 }

@@ -7,14 +7,18 @@ namespace {
 
 constexpr unsigned prime = 0x7fffffff;
 
-__global__ void power_remainder(const unsigned* x, unsigned* out, unsigned exponent, unsigned modulus) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned long long base = x[i], result = 1;
-    for (unsigned e = exponent; e > 0; e /= 2) {
-        if (e & 1) result = result * base % modulus;
+__host__ __device__ inline unsigned power_of(unsigned x, unsigned exponent, unsigned modulus) {
+    unsigned long long base = x, result = 1;
+    for (; exponent > 0; exponent /= 2) {
+        if (exponent & 1) result = result * base % modulus;
         base = base * base % modulus;
     }
-    out[i] = result;
+    return static_cast<unsigned>(result);
+}
+
+__global__ void power_remainder(const unsigned* x, unsigned* out, unsigned exponent, unsigned modulus) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = power_of(x[i], exponent, modulus);
 }
 
 __host__ __device__ inline unsigned fold(unsigned long long product) {
@@ -25,10 +29,8 @@ __host__ __device__ inline unsigned fold(unsigned long long product) {
 __global__ void power_fold(const unsigned* x, unsigned* out, unsigned exponent) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned long long base = x[i], result = 1;
-    for (unsigned e = exponent; e > 0; e /= 2) {
+    for (unsigned e = exponent; e > 0; e /= 2, base = fold(base * base))
         if (e & 1) result = fold(result * base);
-        base = fold(base * base);
-    }
     out[i] = result;
 }
 
@@ -38,14 +40,11 @@ __device__ inline unsigned montgomery(unsigned a, unsigned b, unsigned modulus, 
 }
 
 // 4 is 2^64 modulo the prime; the inverse is of the prime modulo 2^32.
-__global__ void power_montgomery(const unsigned* x, unsigned* out, unsigned exponent, unsigned modulus,
-                                 unsigned inverse) {
+__global__ void power_montgomery(const unsigned* x, unsigned* out, unsigned e, unsigned modulus, unsigned inverse) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned base = montgomery(x[i], 4, modulus, inverse), result = montgomery(1, 4, modulus, inverse);
-    for (unsigned e = exponent; e > 0; e /= 2) {
+    for (; e > 0; e /= 2, base = montgomery(base, base, modulus, inverse))
         if (e & 1) result = montgomery(result, base, modulus, inverse);
-        base = montgomery(base, base, modulus, inverse);
-    }
     out[i] = montgomery(result, 1, modulus, inverse);
 }
 
@@ -55,18 +54,63 @@ void power() {
     const auto x = filled<unsigned>(n, [](unsigned i) { return hash(i) % prime; });
     unsigned *dx = to_device(x), *out = empty_array<unsigned>(n), inverse = 1;
     for (int k = 0; k < 5; ++k) inverse *= 2 - prime * inverse;
-    const auto check = [&](std::size_t i) {
-        unsigned long long base = x[i], result = 1;
-        for (unsigned e = exponent; e > 0; e /= 2, base = base * base % prime)
-            if (e & 1) result = result * base % prime;
-        return result;
-    };
+    const auto check = [&](std::size_t i) { return power_of(x[i], exponent, prime); };
     const auto show = [&](const char* what, auto launch) { measure(what, "2^20", out, n, check, launch); };
     show("power: remainder", [&] { power_remainder<<<n / 256, 256>>>(dx, out, exponent, prime); });
     show("power: fold", [&] { power_fold<<<n / 256, 256>>>(dx, out, exponent); });
     show("power: montgomery", [&] { power_montgomery<<<n / 256, 256>>>(dx, out, exponent, prime, inverse); });
-    CHECK(cudaFree(dx));
-    CHECK(cudaFree(out));
+    for (unsigned* each : {dx, out}) CHECK(cudaFree(each));
+}
+
+// --- a polynomial of degree 63
+
+constexpr int terms = 64;
+
+template <class T>
+struct Terms {
+    T c[terms];
+};
+
+template <class T>
+__host__ __device__ T horner(const T* c, T x) {
+    T sum = 0;
+#pragma unroll
+    for (int k = terms - 1; k >= 0; --k) sum = sum * x + c[k];
+    return sum;
+}
+
+template <class T>
+__global__ void polynomial_horner(const float* x, float* out, Terms<T> t) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = static_cast<float>(horner(t.c, static_cast<T>(x[i])));
+}
+
+// Pairs of terms, pairs of pairs, and so on.
+__global__ void polynomial_estrin(const float* x, float* out, Terms<float> t) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sums[terms], power = x[i];
+#pragma unroll
+    for (int k = 0; k < terms; ++k) sums[k] = t.c[k];
+#pragma unroll
+    for (int count = terms / 2; count > 0; count /= 2, power *= power)
+#pragma unroll
+        for (int k = 0; k < count; ++k) sums[k] = sums[2 * k] + sums[2 * k + 1] * power;
+    out[i] = sums[0];
+}
+
+void polynomial() {
+    const int n = 1 << 23;
+    const auto x = filled<float>(n, [](unsigned i) { return 2 * random_float(i) - 1; });
+    Terms<float> t;
+    Terms<double> wide;
+    for (int k = 0; k < terms; ++k) wide.c[k] = t.c[k] = random_float(~k);
+    float *dx = to_device(x), *out = empty_array<float>(n);
+    const auto check = [&](std::size_t i) { return horner(wide.c, static_cast<double>(x[i])); };
+    const auto show = [&](const char* what, auto launch) { measure(what, "2^23", out, n, check, launch); };
+    show("polynomial: float", [&] { polynomial_horner<<<n / 256, 256>>>(dx, out, t); });
+    show("polynomial: double", [&] { polynomial_horner<<<n / 256, 256>>>(dx, out, wide); });
+    show("polynomial: estrin", [&] { polynomial_estrin<<<n / 256, 256>>>(dx, out, t); });
+    for (float* each : {dx, out}) CHECK(cudaFree(each));
 }
 
 // --- CRC-32 of records of 64 bytes
@@ -76,11 +120,15 @@ __host__ __device__ inline unsigned crc_bits(unsigned crc, int bits) {
     return crc;
 }
 
+__host__ __device__ inline unsigned crc_record(const unsigned* in) {
+    unsigned crc = ~0u;
+    for (int k = 0; k < 16; ++k) crc = crc_bits(crc ^ in[k], 32);
+    return ~crc;
+}
+
 __global__ void crc_bitwise(const unsigned* in, unsigned* out) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned crc = ~0u;
-    for (int k = 0; k < 16; ++k) crc = crc_bits(crc ^ in[i * 16 + k], 32);
-    out[i] = ~crc;
+    out[i] = crc_record(in + i * 16);
 }
 
 __global__ void crc_bytes(const unsigned char* in, unsigned* out, const unsigned* tables) {
@@ -109,16 +157,12 @@ __global__ void crc_slices(const uint4* in, unsigned* out, const unsigned* table
 }
 
 void crc() {
-    const int n = 1 << 17;
+    const int n = 1 << 19;
     const auto in = filled<unsigned>(n * 16, hash);
     const auto tables = filled<unsigned>(1024, [](unsigned i) { return crc_bits(i % 256, 8 + i / 256 * 8); });
     unsigned *din = to_device(in), *dtables = to_device(tables), *out = empty_array<unsigned>(n);
-    const auto check = [&](std::size_t i) {
-        unsigned crc = ~0u;
-        for (int k = 0; k < 16; ++k) crc = crc_bits(crc ^ in[i * 16 + k], 32);
-        return ~crc;
-    };
-    const auto show = [&](const char* what, auto launch) { measure(what, "2^17 of 64", out, n, check, launch); };
+    const auto check = [&](std::size_t i) { return crc_record(&in[i * 16]); };
+    const auto show = [&](const char* what, auto launch) { measure(what, "2^19 of 64", out, n, check, launch); };
     show("crc: bits", [&] { crc_bitwise<<<n / 256, 256>>>(din, out); });
     show("crc: bytes", [&] { crc_bytes<<<n / 256, 256>>>((const unsigned char*)din, out, dtables); });
     show("crc: slices", [&] { crc_slices<<<n / 256, 256>>>((const uint4*)din, out, dtables); });
@@ -205,9 +249,7 @@ void edits() {
 constexpr int leaves = 256;
 constexpr float up = 1.01f, half_discount = 0.4999f;
 
-__host__ __device__ inline float put(float strike, int step, int k) {
-    return fmaxf(strike - 100 * powf(up, static_cast<float>(2 * k - step)), 0);
-}
+__host__ __device__ inline float leaf_price(int k) { return 100 * powf(up, static_cast<float>(2 * k - leaves + 1)); }
 
 __host__ __device__ inline float worth(float low, float high, float strike, float price) {
     return fmaxf(half_discount * (low + high), strike - price);
@@ -215,8 +257,8 @@ __host__ __device__ inline float worth(float low, float high, float strike, floa
 
 __host__ __device__ inline float tree(float strike) {
     float v[leaves];
-    for (int k = 0; k < leaves; ++k) v[k] = put(strike, leaves - 1, k);
-    float lowest = 100 * powf(up, -(leaves - 1));
+    for (int k = 0; k < leaves; ++k) v[k] = fmaxf(strike - leaf_price(k), 0);
+    float lowest = leaf_price(0);
     for (int step = leaves - 2; step >= 0; --step) {
         float price = lowest *= up;
         for (int k = 0; k <= step; ++k, price *= up * up) v[k] = worth(v[k], v[k + 1], strike, price);
@@ -233,12 +275,11 @@ __global__ void tree_block(const float* strikes, float* out) {
     __shared__ float v[leaves];
     const float strike = strikes[blockIdx.x];
     const int k = threadIdx.x;
-    float own = put(strike, leaves - 1, k), price = 100 * powf(up, static_cast<float>(2 * k - leaves + 1));
+    float price = leaf_price(k), own = fmaxf(strike - price, 0);
     for (int step = leaves - 2; step >= 0; --step) {
         v[k] = own;
         __syncthreads();
-        price *= up;
-        if (k <= step) own = worth(own, v[k + 1], strike, price);
+        if (k <= step) own = worth(own, v[k + 1], strike, price *= up);
         __syncthreads();
     }
     if (k == 0) out[blockIdx.x] = own;
@@ -250,10 +291,7 @@ __global__ void tree_warp(const float* strikes, float* out) {
     const float strike = strikes[i];
     float v[9], price[8];
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {
-        v[k] = put(strike, leaves - 1, lane * 8 + k);
-        price[k] = 100 * powf(up, static_cast<float>(2 * (lane * 8 + k) - leaves + 1));
-    }
+    for (int k = 0; k < 8; ++k) price[k] = leaf_price(lane * 8 + k), v[k] = fmaxf(strike - price[k], 0);
     for (int step = leaves - 2; step >= 0; --step) {
         v[8] = __shfl_down_sync(~0u, v[0], 1);
 #pragma unroll
@@ -271,8 +309,7 @@ void trees() {
     show("tree: thread an option", [&] { tree_thread<<<n / 32, 32>>>(ds, out); });
     show("tree: block an option", [&] { tree_block<<<n, leaves>>>(ds, out); });
     show("tree: warp an option", [&] { tree_warp<<<n / 8, 256>>>(ds, out); });
-    CHECK(cudaFree(ds));
-    CHECK(cudaFree(out));
+    for (float* each : {ds, out}) CHECK(cudaFree(each));
 }
 
 }  // namespace
@@ -280,6 +317,7 @@ void trees() {
 int main(int argc, char** argv) {
     if (argc > 1) selected = argv[1];
     power();
+    polynomial();
     crc();
     edits();
     trees();
