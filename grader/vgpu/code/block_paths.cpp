@@ -47,11 +47,11 @@ bool has_branch(const ptx::Instruction& in) {
 
 using PositionOfLine = std::map<std::uint32_t, std::size_t>;  // in the function's body
 
-// True if ptxas can unroll the block, a loop of its own: its counter grows by a constant, and no pragma forbids it.
-bool counts(const Code& code, std::uint32_t block, const ptx::Function& source, const PositionOfLine& positions) {
-    const BasicBlock& loop = code.blocks[block];
-    if (loop.size > most_unrolled) return false;
-    const auto first = positions.find(code.ptx_lines[loop.begin]), last = positions.find(code.ptx_lines[loop.end]);
+// True if ptxas can unroll these instructions, a loop of its own: its counter grows by a constant, and no pragma
+// forbids it.
+bool counts(const Code& code, std::uint32_t begin, std::uint32_t end, const ptx::Function& source,
+            const PositionOfLine& positions) {
+    const auto first = positions.find(code.ptx_lines[begin]), last = positions.find(code.ptx_lines[end]);
     if (first == positions.end() || last == positions.end()) return false;
     if (std::ranges::binary_search(source.nounroll, first->second)) return false;
     const auto stores = [](const ptx::Instruction& in) { return in.opcode == "st"; };
@@ -107,24 +107,32 @@ void find_block_paths(Code& code, const FunctionCode& function, const ptx::Funct
         step.latency = latency(source.body[at->second], addresses);
         step.has_branch = has_branch(source.body[at->second]);
     }
-    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
-        BasicBlock& block = code.blocks[b];
+    for (std::uint32_t first = function.first_block, last = first; first < function.end_block; first = ++last) {
+        BasicBlock& block = code.blocks[first];
+        while (last + 1 < function.end_block && code.blocks[last + 1].stretch == first) ++last;
+        const BasicBlock& tail = code.blocks[last];
         std::vector<const Step*> all;
-        const auto end = steps.upper_bound(block.terminator == Terminator::Fall ? block.end - 1 : block.end);
-        for (auto step = steps.lower_bound(block.begin); step != end && block.size > 0; ++step)
-            all.push_back(&step->second);
-        const bool jumps_back = block.terminator == Terminator::Branch && block.target <= b;
-        const bool is_loop = jumps_back && block.conditional && block.target == b;
-        block.turns = is_loop && counts(code, b, source, positions) ? turns_at_once : 1;
-        // A loop's third time is as long as all further ones.
+        std::uint32_t size = 0;
+        for (std::uint32_t b = first; b <= last; ++b) size += code.blocks[b].size;
+        const auto end = steps.upper_bound(tail.terminator == Terminator::Fall ? tail.end - 1 : tail.end);
+        for (auto step = steps.lower_bound(block.begin); step != end && size > 0; ++step) all.push_back(&step->second);
+        const bool jumps_back = tail.terminator == Terminator::Branch && tail.target <= last;
+        const bool is_loop = jumps_back && tail.conditional && tail.target == first;
+        const std::uint32_t turns =
+            is_loop && size <= most_unrolled && counts(code, block.begin, tail.end, source, positions) ? turns_at_once
+                                                                                                       : 1;
+        // A loop's third time is as long as all further ones. What comes behind other blocks waits for their results.
         std::map<std::uint32_t, std::uint64_t> ready;
         std::uint64_t path = 0;
         for (int time = 0; time < (is_loop ? 3 : 1); ++time) {
             for (auto& [reg, when] : ready) when -= std::min(when, path);
             path = 0;
-            for (std::uint32_t turn = 0; turn < block.turns; ++turn) path = std::max(path, run(all, ready));
+            for (std::uint32_t turn = 0; turn < turns; ++turn) path = std::max(path, run(all, ready));
         }
-        block.path = std::max(path, block.turns * block.size * issue) + (jumps_back ? jump : 0);
+        if (!is_loop)
+            for (const auto& [reg, when] : ready) path = std::max(path, when);
+        for (std::uint32_t b = first; b <= last; ++b) code.blocks[b].turns = turns;
+        block.path = std::max(path, turns * size * issue) + (jumps_back ? jump : 0);
     }
 }
 

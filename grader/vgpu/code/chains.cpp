@@ -223,7 +223,7 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     };
     auto load = loads.begin();
     for (const auto& [insn, all] : registers) {
-        if (const std::uint32_t here = block_of(code, insn); here != block) {
+        if (const std::uint32_t here = code.blocks[block_of(code, insn)].stretch; here != block) {
             finish_block();
             depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear();
             stored[0] = stored[1] = 0;

@@ -148,17 +148,25 @@ void merge(const Words& words, unsigned alignment, std::vector<MergedLoad>& merg
 
 void find_predicated_branches(Code& code, const FunctionCode& function) {
     const PostDominators meets(code, function);
+    std::vector<std::uint32_t> entries(code.blocks.size() + 1);  // by block: how many others lead to it
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b)
+        for_successors(code, b, [&](std::uint32_t next) { ++entries[next]; });
+    std::uint32_t head = function.first_block, last = head;  // of the current stretch
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
         BasicBlock& block = code.blocks[b];
+        if (b > last) head = last = b;
+        block.stretch = head;
         if (block.terminator != Terminator::Branch || !block.conditional || block.target <= b) continue;
         const auto [region, join] = meets.region(b);
-        std::uint32_t size = 0;
-        const bool is_short =
-            join != PostDominators::none && std::ranges::all_of(region, [&](std::uint32_t part) {
-                size += code.blocks[part].size;
-                return part > b && size <= longest_predicated && ends_quietly(code.blocks[part], part);
-            });
-        if (is_short) block.predicated_until = join;
+        if (join == PostDominators::none || join != b + 1 + region.size()) continue;
+        std::uint32_t size = 0, inner = 0;  // inner: ways from the region to where the sides meet
+        block.predicated = std::ranges::all_of(region, [&, join = join](std::uint32_t part) {
+            size += code.blocks[part].size;
+            for_successors(code, part, [&](std::uint32_t next) { inner += next == join; });
+            return part > b && part < join && size <= longest_predicated && ends_quietly(code.blocks[part], part);
+        });
+        for_successors(code, b, [&, join = join](std::uint32_t next) { inner += next == join; });
+        if (block.predicated && entries[join] == inner) last = std::max(last, join);
     }
 }
 
@@ -174,11 +182,9 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& 
             merge(found, base.first.empty() ? alignments.of(base.second) : Alignments::of_symbol, merged);
         words.clear();
     };
-    std::uint32_t joins = function.first_block;  // up to here all blocks become one
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
         const BasicBlock& block = code.blocks[b];
-        if (b > joins) finish();
-        joins = std::max(joins, b);
+        if (block.stretch == b) finish();
         for (std::uint32_t insn = block.begin; insn < block.begin + block.size; ++insn) {
             const auto in = by_line.find(code.ptx_lines[insn]);
             if (in == by_line.end()) continue;
@@ -187,7 +193,6 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& 
             const Place place = place_of(in->second->operands[1], sums);
             words[{place.symbol, place.reg}][place.offset].push_back(insn);
         }
-        joins = std::max(joins, block.predicated_until);
     }
     finish();
     std::ranges::sort(merged, {}, &MergedLoad::insn);

@@ -10,7 +10,8 @@
 
 namespace warpgrade::vgpu {
 
-// Marks those branches of a function that skip so little that ptxas executes it under a predicate.
+// Marks those branches of a function that skip so little that ptxas executes it under a predicate, and which blocks
+// become one by that: a stretch.
 void find_predicated_branches(Code& code, const FunctionCode& function);
 
 // The loads of shared memory that ptxas merges, in the order of their instructions. Uses the marks.

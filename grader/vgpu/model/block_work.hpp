@@ -69,6 +69,8 @@ class WorkSpread {
     [[nodiscard]] double busiest_l1() const { return part(busiest_l1_, all_.l1_tenths); }
     // The longest warp's work divided by the mean warp's.
     [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.cost()); }
+    // The same of each block's longest warp, on the mean: the others wait for it.
+    [[nodiscard]] double longest_of_block() const { return part(longest_of_blocks_ * warps_, all_.cost() * blocks_); }
     [[nodiscard]] std::uint64_t most_instructions() const { return most_instructions_; }  // of one block
 
   private:
@@ -80,6 +82,7 @@ class WorkSpread {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> queue_;  // a heap of their costs with the least on top
     WarpWork all_;
     std::uint64_t busiest_issue_ = 0, busiest_l1_ = 0, longest_warp_ = 0, warps_ = 0, most_instructions_ = 0;
+    std::uint64_t longest_of_blocks_ = 0, blocks_ = 0;  // the sum
 };
 
 }  // namespace warpgrade::vgpu

@@ -178,9 +178,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double distinct = std::min(others + number(scattered.dram_reads), known);
     const double l1_missed = load_sectors * l1_misses;
     const double distinct_loads = std::min(load_sectors, distinct);
-    const double l2_loads =
-        std::max({distinct_loads, std::min(load_sectors / l1_reuse, l1_missed),
-                  std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
+    const double l2_loads = std::max(
+        {distinct_loads, std::min(load_sectors / l1_reuse, l1_missed),
+         std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
     const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
     const double l2_sectors = l2_loads + (store_lines + further_lines) * written_line_cost +
                               store_sectors * written_sector_cost + number(c.atomic_cycles) * atomic_cycle_cost;
@@ -226,7 +226,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         pipelined(unchained(number(c.atomic_requests), chains.atomics), profile.l2_latency) +
         waited(unchained(shared_requests, chains.shared), traffic.shared_waits, profile.shared_latency) +
         number(c.barriers) * per_warp * barrier_cycles + divergent * per_warp * divergence_cycles;
-    time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
+    time.latency_ns =
+        std::max(std::ceil(busiest_blocks / resident) * std::max(spread.longest_of_block, 1.0), spread.longest_warp) *
+        warp_cycles * cycle_ns;
 
     if (std::FILE* dbg = std::fopen("/tmp/wg_dbg.txt", "a"))
         std::fprintf(

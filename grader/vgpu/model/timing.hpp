@@ -129,6 +129,7 @@ struct Traffic {
 struct Spread {
     double busiest_issue = 0, busiest_l1 = 0;  // the busiest multiprocessor's share of all
     double longest_warp = 0;                   // as a multiple of the mean warp
+    double longest_of_block = 0;               // the same of each block's longest, on the mean
 };
 
 // The timeline (timeline.hpp) models the time between launches, of concurrent kernels and of copies.
