@@ -202,40 +202,52 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     const std::vector<bool> anywhere = data.behind(std::move(seeds), cycles);
 
     LoopLoads found;
-    std::map<std::uint32_t, std::uint32_t> depth;         // by register: the loads of this block that it waits for
-    std::map<std::uint32_t, std::uint32_t> chain_depth;   // by cycle: the loads of this block that are listed
-    std::map<std::uint32_t, std::uint32_t> loads_before;  // by register: the same, of all loads
-    std::map<std::uint32_t, std::uint32_t> at_once;       // loads of this block by how many they wait for
-    std::size_t first_wait = 0;                           // of this block in found.waits
+    std::map<std::uint32_t, std::uint32_t> depth;  // by register: the loads of this block that it waits for
+    // By cycle and side: the loads of this block that are listed. Sides are blocks of a stretch that a predicate
+    // guards; all else has side 0, and its loads are on their way at the same time as those of the sides.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chain_depth;
+    std::map<std::uint32_t, std::uint32_t> loads_before;                       // by register: the same, of all loads
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> at_once;  // by side and how many they wait for
+    std::size_t first_wait = 0;                                                // of this block in found.waits
     std::uint32_t block = none;
     // How many loads the stores of this block wait for: of global memory, of shared memory; and for what none changes.
     // A load behind a store of its memory cannot be moved before it.
     std::uint32_t stored[3] = {};
     constexpr std::uint32_t unchanged = 2;
+    // A predicate for which the blocks of a stretch wait up to one of them, by how many loads that itself waits for.
+    struct Guard {
+        std::uint32_t until = 0, waits = 0, all_waits = 0;
+    } guard;
     // No more than so many loads are in flight, of however many turns.
     const auto finish_block = [&] {
         std::uint32_t most = 1;
-        for (const auto& [before, count] : at_once) most = std::max(most, count);
+        for (const auto& [key, count] : at_once) most = std::max(most, count);
         for (; first_wait < found.waits.size(); ++first_wait) {
-            LoadWait& wait = found.waits[first_wait];
-            wait.turns = stored[wait.turns] > 0 ? 1 : std::clamp(loads_in_flight / most, 1u, code.blocks[block].turns);
+            found.waits[first_wait].turns = std::clamp(loads_in_flight / most, 1u, code.blocks[block].turns);
         }
     };
     auto load = loads.begin();
     for (const auto& [insn, all] : registers) {
-        if (const std::uint32_t here = code.blocks[block_of(code, insn)].stretch; here != block) {
+        const std::uint32_t part = block_of(code, insn);
+        if (const std::uint32_t here = code.blocks[part].stretch; here != block) {
             finish_block();
             depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear();
             stored[0] = stored[1] = 0;
+            guard = {};
             block = here;
         }
+        if (part >= guard.until) guard = {};
+        const std::uint32_t side = guard.until > 0 ? part : 0;
         const auto deepest = [&](const std::map<std::uint32_t, std::uint32_t>& before) {
             std::uint32_t most = 0;
             for (const std::uint32_t reg : all.read)
                 if (const auto known = before.find(reg); known != before.end()) most = std::max(most, known->second);
             return most;
         };
-        std::uint32_t waits = deepest(depth), all_waits = deepest(loads_before);
+        std::uint32_t waits = std::max(deepest(depth), guard.waits),
+                      all_waits = std::max(deepest(loads_before), guard.all_waits);
+        if (insn == code.blocks[part].end && code.blocks[part].predicated_until > 0)
+            guard = {code.blocks[part].predicated_until, waits, all_waits};
         const auto kind = kinds.find(insn);
         const std::uint32_t memory = kind != kinds.end() && is_shared(kind->second) ? 1 : 0;
         if (kind != kinds.end() && is_store(kind->second)) stored[memory] = std::max(stored[memory], all_waits);
@@ -250,9 +262,9 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                                         });
                 if (!is_chained) continue;
                 is_irregular = true;
-                std::uint32_t& listed = chain_depth[cycle];
+                std::uint32_t& listed = chain_depth[{cycle, side}];
                 ++waits;
-                if (waits > listed) {
+                if (waits > std::max(listed, chain_depth[{cycle, 0}])) {
                     listed = waits;
                     found.chained.push_back(insn);
                 }
@@ -261,8 +273,9 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             if (is_irregular) found.irregular.push_back(insn);
             const std::uint32_t from = constant_lines.contains(code.ptx_lines[insn]) ? unchanged : memory;
             all_waits = std::max(all_waits, stored[from]) + 1;
-            if (at_once[all_waits]++ % loads_in_flight == 0)
-                found.waits.push_back({insn, from});  // turns: see finish_block
+            const std::uint32_t with = at_once.contains({0, all_waits}) ? 0 : side;
+            if (at_once[{with, all_waits}]++ % loads_in_flight == 0)
+                found.waits.push_back({insn, 1});  // turns: see finish_block
         }
         for (const std::uint32_t to : all.written) depth[to] = waits, loads_before[to] = all_waits;
     }

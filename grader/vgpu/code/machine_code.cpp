@@ -160,13 +160,14 @@ void find_predicated_branches(Code& code, const FunctionCode& function) {
         const auto [region, join] = meets.region(b);
         if (join == PostDominators::none || join != b + 1 + region.size()) continue;
         std::uint32_t size = 0, inner = 0;  // inner: ways from the region to where the sides meet
-        block.predicated = std::ranges::all_of(region, [&, join = join](std::uint32_t part) {
+        const bool is_short = std::ranges::all_of(region, [&, join = join](std::uint32_t part) {
             size += code.blocks[part].size;
             for_successors(code, part, [&](std::uint32_t next) { inner += next == join; });
             return part > b && part < join && size <= longest_predicated && ends_quietly(code.blocks[part], part);
         });
         for_successors(code, b, [&, join = join](std::uint32_t next) { inner += next == join; });
-        if (block.predicated && entries[join] == inner) last = std::max(last, join);
+        if (is_short) block.predicated_until = join;
+        if (is_short && entries[join] == inner) last = std::max(last, join);
     }
 }
 

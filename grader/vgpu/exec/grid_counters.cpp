@@ -129,7 +129,7 @@ void Grid::collect_counters() {
         }
         if (!warps) continue;
         result_.traffic.machine.add(b.cost, warps);
-        if (b.predicated) {
+        if (b.predicated_until > 0) {
             result_.traffic.predicated_divergences += divergent;
             result_.traffic.machine.moves += warps;  // the branch itself
         }

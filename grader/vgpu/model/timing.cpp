@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
 #include <utility>
 
@@ -34,7 +32,8 @@ constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
 
 // The number of times that L1 serves a sector again, at most, before L2 is asked again.
 constexpr double l1_reuse = 4;
-// L2's cost of a sector, relative to reading one.
+// What L2 takes for each line and sector that a request stores, and for atomics, relative to reading a sector
+// (tests/model/h100.md, "requests").
 constexpr double written_line_cost = 1.57, written_sector_cost = 1.38, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
@@ -230,19 +229,6 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         std::max(std::ceil(busiest_blocks / resident) * std::max(spread.longest_of_block, 1.0), spread.longest_warp) *
         warp_cycles * cycle_ns;
 
-    if (std::FILE* dbg = std::fopen("/tmp/wg_dbg.txt", "a"))
-        std::fprintf(
-            dbg,
-            "DBG total %.0f issue %.0f units %.0f l1 %.0f l2 %.0f dram %.0f lat %.0f blocks %.0f | waves %.1f longest "
-            "%.2f path %.0f chain %.0f gw %.0f sw %.0f bar %.0f div %.0f pathpart %.0f\n",
-            time.total_ns(), time.issue_ns, time.units_ns, time.l1_ns, time.l2_ns, time.dram_ns, time.latency_ns,
-            time.blocks_ns, std::ceil(busiest_blocks / resident), spread.longest_warp,
-            path * per_warp * profile.arithmetic_latency, chain_cycles * per_warp,
-            waited(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), traffic.global_waits, load_latency),
-            waited(unchained(shared_requests, chains.shared), traffic.shared_waits, profile.shared_latency),
-            number(c.barriers) * per_warp * barrier_cycles, divergent * per_warp * divergence_cycles,
-            number(traffic.path)),
-            std::fclose(dbg);
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
     time.demand = {together({issue_slots / profile.issue_per_cycle, unit_cycles}) / multiprocessors * cycle_ns,

@@ -5,11 +5,12 @@
 //            ptxas adds to expensive ones (machine_cost.hpp)
 //   units    through the units of which there are few: for special functions and conversions, doubles, products of
 //            integers, comparisons and logic, or exchanges between lanes
-//   l1       the busiest load/store pipe: shared-memory wavefronts, global and local requests with their sectors, words
-//            of constant memory beyond the first of a request
-//   l2       sectors that L1 does not hold; repeated partial writes of a sector cost more than one full write; atomics
-//            on one word wait for each other, in its slice of L2
-//   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses
+//   l1       the busiest load/store pipe: shared-memory wavefronts, the lines of global requests, local requests with
+//            their sectors, words of constant memory beyond the first of a request
+//   l2       sectors that L1 does not hold; each line and each sector of it that a request stores, also a part of one;
+//            atomics on one word wait for each other, in its slice of L2
+//   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses; nothing if L2 can
+//            hold it: then it has it from the copy or the launch before
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own instructions that wait for each other
 //            (block_paths.hpp), and for its loads; no less than the longest warp. Of the loads of a block the warp
