@@ -27,4 +27,5 @@ SETS = (
     # ptxas unrolls part where ours do not.
     HeldOutSet("families", 75, True, ("half_tensor", "total_grid", "spmv_scalar"), (12, 27)),
     HeldOutSet("second", 70),
+    HeldOutSet("third", 51),
 )
