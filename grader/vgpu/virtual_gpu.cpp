@@ -393,7 +393,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         (config.grid.count() + limits.multiprocessors - 1) / std::max(limits.multiprocessors, 1u);
     limits.l1_bytes = l1_share(profile_.properties.l1_cache_bytes, limits.shared_bytes,
                                std::min<std::uint64_t>(fit.blocks_per_multiprocessor, blocks_each));
-    limits.l2_bytes = profile_.properties.l2_cache_bytes;
+    limits.l2_bytes = profile_.properties.l2_cache_bytes / profile_.l2_halves;
     limits.stack_bytes = stack_bytes_;
     limits.printf_bytes = printf_bytes_;
     limits.heap = &heap_;

@@ -17,11 +17,8 @@ MEASURED = (ROOT / "tests" / "model" / "h100.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<what>[^|]+?) \| (?P<size>[^|]*?) ?\| (?P<ms>[0-9.e+-]+) ms \|", re.MULTILINE)
 START_MS = 0.0062  # of what events measure, beyond what the model takes an empty kernel for
 SHORTEST_MS = 0.02  # below, it is mostly the start of a kernel
-# ptxas folds most sums of 64 bits into addresses, so the model takes them for one instruction. That half of L2 holds
-# what the other half has, too, it does not know.
-INSTRUCTIONS_NOT_MODELLED = ("64 bits, x + y", "any words of 128", "any words of 512")
-# One thread with many loads in flight, or a multiprocessor that is full of wavefronts.
-CHAINS_NOT_MODELLED = ("elements of indices", "of 1 threads", "of 1024 threads")
+# Warps of several blocks that compare and swap the same words, and copies of pageable memory at 12 GB/s instead of 16.
+OVERLAP_NOT_MODELLED = ("the same 32 words", "tree in shared memory, strided", "pageable")
 
 
 def _times(table: str) -> dict[str, float]:
@@ -38,7 +35,7 @@ def _modelled(program: str, *folders: str) -> dict[str, float]:
     return _times(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def _apart(program: str, is_left_out: Callable[[str], bool]) -> tuple[list[float], str]:
+def _apart(program: str, is_left_out: Callable[[str], bool] = lambda _: False) -> tuple[list[float], str]:
     """Return by which factors modelled and measured times of a program's rows are apart, and the ratios as a table."""
     measured = _times(MEASURED)
     factors = {
@@ -65,18 +62,20 @@ def test_modelled_times_of_atomics_are_near_the_measured_ones() -> None:
     for held_out, found in factors.items():
         story = f"held out: {held_out}\n" + "\n".join(table)
         assert len(found) > 75, story
-        assert statistics.median(found) < 1.15, story
+        assert statistics.median(found) < 1.16, story
         assert sum(factor <= 1.25 for factor in found) > 0.6 * len(found), story
         assert max(found) < 2.5, story
 
 
 @pytest.mark.nightly
 def test_modelled_times_of_single_instructions_are_near_the_measured_ones() -> None:
-    """Nothing was fitted to these times: how many machine instructions one makes is Nsight Compute's count, and the
-    rates are those of CUDA's table of throughputs."""
-    apart, story = _apart("instructions.cu", lambda what: what.startswith(INSTRUCTIONS_NOT_MODELLED))
-    assert len(apart) > 38, story
-    assert statistics.median(apart) < 1.2, story
+    """How many machine instructions one makes is Nsight Compute's count, for which units is counted in machine code,
+    and the rates are those of CUDA's table of throughputs. That a quotient of floats is checked by the unit for special
+    functions comes from its time here."""
+    apart, story = _apart("instructions.cu")
+    assert len(apart) > 40, story
+    assert statistics.median(apart) < 1.15, story
+    assert sum(factor <= 1.25 for factor in apart) > 0.88 * len(apart), story
     assert max(apart) < 1.5, story
 
 
@@ -84,7 +83,21 @@ def test_modelled_times_of_single_instructions_are_near_the_measured_ones() -> N
 def test_modelled_times_of_chains_are_near_the_measured_ones() -> None:
     """Only how long a request's further sectors take was fitted, to rows that are not held out. Latencies are those of
     the profile."""
-    apart, story = _apart("chains.cu", lambda what: what.endswith(CHAINS_NOT_MODELLED))
-    assert len(apart) > 25, story
+    apart, story = _apart("chains.cu")
+    assert len(apart) > 30, story
+    assert statistics.median(apart) < 1.1, story
+    assert sum(factor <= 1.25 for factor in apart) > 0.85 * len(apart), story
+    assert max(apart) < 1.65, story
+
+
+@pytest.mark.nightly
+def test_modelled_times_of_what_overlaps_are_near_the_measured_ones() -> None:
+    """From these rows come the latency of a root, the number of loads in flight, and how far apart requests come."""
+    measured = _times(MEASURED)
+    apart, story = _apart(
+        "overlap.cu", lambda what: what.endswith(OVERLAP_NOT_MODELLED) or measured[what] - START_MS < SHORTEST_MS
+    )
+    assert len(apart) > 65, story
     assert statistics.median(apart) < 1.15, story
-    assert max(apart) < 1.5, story
+    assert sum(factor <= 1.25 for factor in apart) > 0.9 * len(apart), story
+    assert max(apart) < 1.75, story

@@ -1,5 +1,5 @@
 """Times of kernels that were written and hashed before they were measured, and to which nothing in the model was
-fitted: 24 problems, each solved in two to four ways (families_*.cu), on an H100 (families.md) and as modelled."""
+fitted: problems that are each solved in two to four ways, on an H100 and as modelled. held_out.py has the sets."""
 
 import csv
 import hashlib
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from held_out import SETS, HeldOutSet
 
 from warpgrade.machine import fidelity
 from warpgrade.machine.paths import find_layout
@@ -33,23 +34,34 @@ def _times(table: str) -> dict[Kernel, float]:
     return {kernel: ms - empty for kernel, ms in times.items()}
 
 
+def _find_measured(held_out: HeldOutSet, suffix: str) -> Path:
+    """Return the file of what was measured. If it is missing and no result states this set, skip the test."""
+    path = FOLDER / f"{held_out.name}{suffix}"
+    if not held_out.is_stated and not path.exists():
+        pytest.skip(f"tests/model/{path.name} is missing: nobody has measured these kernels yet")
+    return path
+
+
 class Modelled(NamedTuple):
+    held_out: HeldOutSet
     times: dict[Kernel, float]
     profiles: dict[str, dict[str, Any]]  # by name
 
 
-@pytest.fixture(scope="module")
-def modelled(tmp_path_factory: pytest.TempPathFactory) -> Modelled:
-    profile = tmp_path_factory.mktemp("families") / "profile.json"
+@pytest.fixture(scope="module", params=SETS, ids=lambda held_out: held_out.name)
+def modelled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Modelled:
+    held_out: HeldOutSet = request.param
+    _find_measured(held_out, ".md")
+    profile = tmp_path_factory.mktemp(held_out.name) / "profile.json"
     tables, kernels = [], {}
-    for program in sorted(FOLDER.glob("families_*.cu")):
+    for program in sorted(FOLDER.glob(f"{held_out.name}_*.cu")):
         command = [str(ROOT / "warpgrade"), "run", str(program), "-q", "-D", "REPEATS=0", "--checks", "none",
                    "--instructions", "0", "--json", str(profile), "-I", str(ROOT / "labs" / "common"),
                    "-X", "-std=c++20"]  # fmt: skip
         tables.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         for kernel in json.loads(profile.read_text(encoding="utf-8"))["kernels"]:
             kernels[kernel["name"].replace("(anonymous namespace)::", "")] = kernel
-    return Modelled(_times("".join(tables)), kernels)
+    return Modelled(held_out, _times("".join(tables)), kernels)
 
 
 def _apart(ratio: float) -> float:
@@ -73,16 +85,18 @@ def _pairs(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Kernel]]:
     return [(one, other) for one, other in itertools.combinations(sorted(kernels), 2) if one[0] == other[0]]
 
 
-def test_the_held_out_kernels_are_those_that_were_hashed_before_they_were_measured() -> None:
-    lines = (FOLDER / "families.sha256").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("held_out", SETS, ids=lambda held_out: held_out.name)
+def test_the_held_out_kernels_are_those_that_were_hashed_before_they_were_measured(held_out: HeldOutSet) -> None:
+    lines = (FOLDER / f"{held_out.name}.sha256").read_text(encoding="utf-8").splitlines()
     hashes = {name: digest for digest, name in (line.split("  ") for line in lines)}
-    sources = sorted(FOLDER.glob("families*.cu*"))
+    sources = sorted(FOLDER.glob(f"{held_out.name}*.cu*"))
     assert hashes == {source.name: hashlib.sha256(source.read_bytes()).hexdigest() for source in sources}
 
 
 @pytest.mark.nightly
 def test_modelled_times_of_held_out_kernels_are_near_the_measured_ones(modelled: Modelled) -> None:
-    measured, ours = _times((FOLDER / "families.md").read_text(encoding="utf-8")), modelled.times
+    held_out, ours = modelled.held_out, modelled.times
+    measured = _times(_find_measured(held_out, ".md").read_text(encoding="utf-8"))
     assert measured.keys() == ours.keys()
     factors = {kernel: ours[kernel] / measured[kernel] for kernel in measured}
     # How much better one version is than another: the model's word over the device's.
@@ -103,25 +117,22 @@ def test_modelled_times_of_held_out_kernels_are_near_the_measured_ones(modelled:
         + [f"not in order: {a[0]}: {a[1]}, {b[1]}" for a, b in wrong]
     )  # fmt: skip
     print(story)
-    assert len(measured) == 75, story
+    assert len(measured) == held_out.kernels, story
     assert reached["median of ratios in a family"] <= 1.25, story
     # Aimed at: nine tenths within 1.5, none beyond 2.5. Too fast are kernels with little in flight that wait for their
     # loads (nbody_global, total_*, bytes_single), too slow those whose loads ptxas merges (sort_ranks).
     assert reached["share of times within 1.5"] >= 0.8, story
     assert reached["largest factor of a time"] <= 3.5, story
     assert reached["share of pairs in order"] >= 0.94, story
-    assert _stated("times of held-out kernels") == _error(singles, 0.01, FACTORS), story
-
-
-# Loads of wmma are not the GPU's; a grid that waits for others spins as often as it has to; lanes of a loop that ptxas
-# unrolls part where ours do not.
-OTHER_REQUESTS = ("half_tensor", "total_grid", "spmv_scalar")
+    if held_out.is_stated:
+        assert _stated("times of held-out kernels") == _error(singles, 0.01, FACTORS), story
 
 
 @pytest.mark.nightly
 def test_counters_of_held_out_kernels_are_as_near_to_nsight_computes_as_documented(modelled: Modelled) -> None:
-    """families.ncu.tsv: the same kernels under ncu on the same H100 (`--cache-control all`)."""
-    with (FOLDER / "families.ncu.tsv").open(encoding="utf-8") as file:
+    """NAME.ncu.tsv: the same kernels under ncu on the same H100 (`--cache-control all`), launches of one added."""
+    held_out = modelled.held_out
+    with _find_measured(held_out, ".ncu.tsv").open(encoding="utf-8") as file:
         rows = {row.pop("kernel"): {name: float(value) for name, value in row.items()}
                 for row in csv.DictReader(file, delimiter="\t")}  # fmt: skip
     assert rows.keys() == modelled.profiles.keys()
@@ -131,7 +142,7 @@ def test_counters_of_held_out_kernels_are_as_near_to_nsight_computes_as_document
         kernel, ours = modelled.profiles[name], modelled.profiles[name]["counters"]
         for counter in ("global_store_requests", "global_store_sectors", "blocks_launched", "warps_launched"):
             assert ours[counter] == real[counter], (name, counter)
-        if name not in OTHER_REQUESTS:
+        if name not in held_out.other_requests:
             for counter in ("global_load_requests", "global_load_sectors"):
                 assert ours[counter] == real[counter], (name, counter)
         # ncu never says less than 16.
@@ -151,8 +162,10 @@ def test_counters_of_held_out_kernels_are_as_near_to_nsight_computes_as_document
                         - real["global_load_l1_hits"] / real["global_load_sectors"]))  # fmt: skip
         asked.append(_apart(ours["l2_read_sectors"] / real["l2_read_sectors"]))
         fetched.append(_apart(ours["dram_read_sectors"] / real["dram_read_sectors"]))
-    assert compared["load"] >= 12, compared
-    assert compared["store"] >= 27, compared
+    assert compared["load"] >= held_out.shared_compared[0], compared
+    assert compared["store"] >= held_out.shared_compared[1], compared
+    if not held_out.is_stated:
+        return
     assert _stated("L1 hit rates") == _error([100 * each for each in hits], 0.1, POINTS)
     assert _stated("sectors that L1 requests from L2") == _error(asked, 0.01, FACTORS)
     assert _stated("sectors read from device memory") == _error(fetched, 0.01, FACTORS)

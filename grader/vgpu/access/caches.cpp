@@ -21,9 +21,11 @@ BlockL1::BlockL1() {
     phase_ = ++caches << 32;
 }
 
-void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats) {
+void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats,
+                          std::vector<std::uint64_t>& waits) {
     cache_.begin(bytes);
     stats_ = &stats;
+    waits_ = &waits;
     traces_.resize(warps);
     // Different sizes place the first pages apart, so that the warps' steps do not all share one set of the host's
     // cache.
@@ -44,6 +46,8 @@ void BlockL1::begin_phase() {
 }
 
 inline void BlockL1::miss(std::uint64_t line, unsigned sectors, const Step& step) {
+    on_the_way_.set(number_of(line));
+    any_on_the_way_ = true;
     if (misses.size() < max_requests)
         misses.push_back(LineRequest::of(line, sectors, step.kind, step.slot));
     else if (step.kind <= LineRequest::Kind::ReadPastL1)
@@ -57,6 +61,7 @@ inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const St
     if (step.kind == LineRequest::Kind::Read) {
         there = cache_.read(line, sectors);
         (*stats_)[step.slot].l1_hits += count(there);
+        (*waits_)[step.slot] += there != sectors || is_on_the_way(line);
     } else if (step.kind == LineRequest::Kind::Atomic) {
         cache_.forget(line, sectors);
     }
@@ -80,6 +85,7 @@ void BlockL1::read_once(std::span<const LinePart> parts, const Step& step) {
     }
     misses.resize(static_cast<std::size_t>(end - misses.data()));
     (*stats_)[step.slot].l1_hits += hits;
+    (*waits_)[step.slot] += misses.size() > before;  // lines that no other access has
 }
 
 inline void BlockL1::perform(const Step& step) {
@@ -89,8 +95,15 @@ inline void BlockL1::perform(const Step& step) {
     if (step.kind == LineRequest::Kind::Read && step.is_once() && misses.size() + parts.size() <= max_requests) {
         read_once(parts, step);
     } else if (step.kind == LineRequest::Kind::Read) {
-        const auto missed = [&](std::uint64_t where, unsigned sectors) { miss(where, sectors, step); };
+        bool waits = any_on_the_way_ && std::ranges::any_of(parts, [&](const LinePart& part) {
+                         return is_on_the_way(line + static_cast<std::uint64_t>(part.line));
+                     });
+        const auto missed = [&](std::uint64_t where, unsigned sectors) {
+            waits = true;
+            miss(where, sectors, step);
+        };
         (*stats_)[step.slot].l1_hits += memo_.read(cache_, line, {phase_, step.list, parts}, missed);
+        (*waits_)[step.slot] += waits;
     } else {
         for (const LinePart& part : parts)
             perform_line(line + static_cast<std::uint64_t>(part.line), part.sectors, step);
@@ -125,6 +138,7 @@ void BlockL1::at_barrier() {
         if (!trace.steps().empty()) turns_.push_back(trace.steps());
     for (std::size_t turn = 0; !turns_.empty(); ++turn) {
         bool over = false;
+        begin_turn();
         for (const std::span<const Step> steps : turns_) {
             perform(steps[turn]);
             over |= turn + 1 == steps.size();

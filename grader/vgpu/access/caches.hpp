@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -65,8 +66,10 @@ struct CacheStats {
 class BlockL1 {
   public:
     BlockL1();
-    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot.
-    void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats);
+    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot, and in `waits` the
+    // loads that wait for L2: those that miss, and those that want a line for which another warp has asked at its turn.
+    void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats,
+                     std::vector<std::uint64_t>& waits);
     // One memory instruction of a warp.
     void access(std::uint32_t warp, const LineParts& lines, std::uint32_t slot, LineRequest::Kind kind);
     void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind) {
@@ -121,12 +124,23 @@ class BlockL1 {
     void read_once(std::span<const LinePart> parts, const Step& step);
     void perform_line(std::uint64_t line, unsigned sectors, const Step& step);
     void miss(std::uint64_t line, unsigned sectors, const Step& step);
+    [[nodiscard]] static std::size_t number_of(std::uint64_t line) { return hash_of_line(line) >> 56; }
+    [[nodiscard]] bool is_on_the_way(std::uint64_t line) const {
+        return any_on_the_way_ && on_the_way_[number_of(line)];
+    }
+    void begin_turn() {
+        if (any_on_the_way_) on_the_way_.reset();
+        any_on_the_way_ = false;
+    }
 
     std::vector<Trace> traces_;    // by warp
     std::vector<LinePart> lists_;  // for the steps in traces_
     std::uint64_t phase_;  // unique number of the current phase (the time since the last barrier) over all blocks
     std::vector<std::span<const Step>> turns_;  // of at_barrier()
     std::vector<MemorySite>* stats_ = nullptr;
+    std::vector<std::uint64_t>* waits_ = nullptr;
+    std::bitset<256> on_the_way_;  // lines that missed in this turn, by hash: few meet
+    bool any_on_the_way_ = false;
     L1Cache cache_;
     L1Memo memo_;
 };

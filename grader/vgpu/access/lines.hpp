@@ -32,6 +32,7 @@ class LineParts {
     LineParts(const Access& x, std::uint64_t base, unsigned bytes);
     [[nodiscard]] const LinePart* begin() const { return parts_; }
     [[nodiscard]] const LinePart* end() const { return parts_ + count_; }
+    [[nodiscard]] std::size_t size() const { return count_; }
     // As many as Access::sectors() counts.
     [[nodiscard]] std::uint32_t sectors() const {
         std::uint32_t total = 0;

@@ -14,22 +14,14 @@ namespace {
 
 constexpr std::size_t max_edges = std::size_t{1} << 20;
 constexpr std::uint32_t max_blocks = 2048;
+constexpr std::uint32_t loads_in_flight = 16;  // of a warp, measured on an H100 (tests/model/h100.md, "overlap")
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-bool brings_a_value(StatKind kind) {
-    switch (kind) {
-        case StatKind::GlobalLoad:
-        case StatKind::LocalLoad:
-        case StatKind::SharedLoad:
-        case StatKind::GlobalAtomic:
-        case StatKind::SharedAtomic:
-        case StatKind::TextureLoad:
-        case StatKind::SurfaceLoad:
-            return true;
-        default:
-            return false;
-    }
+bool is_shared(StatKind kind) {
+    return kind == StatKind::SharedLoad || kind == StatKind::SharedStore || kind == StatKind::SharedAtomic;
 }
+
+bool is_store(StatKind kind) { return kind == StatKind::GlobalStore || kind == StatKind::SharedStore; }
 
 struct Registers {
     std::vector<std::uint32_t> read, written;
@@ -111,12 +103,30 @@ class ValueFlow {
     std::size_t edges_ = 0;
 };
 
-// Instructions that make of the value of the turn before one that lies anywhere.
-bool mixes(const std::string& opcode) {
-    return opcode == "mul" || opcode == "mad" || opcode == "xor" || opcode == "rem";
+// Instructions that make of the value of the turn before one that lies anywhere; without a loop, so many of them. An
+// index in three dimensions takes one less, and mul.wide makes an address of it.
+bool mixes(const ptx::Instruction& in) {
+    return (in.opcode == "mul" && (in.modifiers.empty() || in.modifiers.front() != "wide")) || in.opcode == "mad" ||
+           in.opcode == "xor" || in.opcode == "rem";
 }
+constexpr std::uint32_t mixed_enough = 3;
 
 }  // namespace
+
+bool brings_a_value(StatKind kind) {
+    switch (kind) {
+        case StatKind::GlobalLoad:
+        case StatKind::LocalLoad:
+        case StatKind::SharedLoad:
+        case StatKind::GlobalAtomic:
+        case StatKind::SharedAtomic:
+        case StatKind::TextureLoad:
+        case StatKind::SurfaceLoad:
+            return true;
+        default:
+            return false;
+    }
+}
 
 LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
                           const std::vector<RegisterAccess>& accesses) {
@@ -166,31 +176,81 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
 
     const std::vector<std::uint32_t> cycles = flow.cycles();
     const auto cycle_of = [&](std::uint32_t reg) { return reg < cycles.size() ? cycles[reg] : none; };
-    std::set<std::uint32_t> mixing_lines;
+    std::set<std::uint32_t> mixing_lines, constant_lines;  // these load what no store changes
+    std::map<std::uint32_t, StatKind> kinds;               // by instruction
+    for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
+        kinds.emplace(code.stat_insns[slot], code.stat_kinds[slot]);
     for (const ptx::Instruction& in : source.body)
-        if (mixes(in.opcode)) mixing_lines.insert(in.ptx_line);
+        if (mixes(in))
+            mixing_lines.insert(in.ptx_line);
+        else if (std::ranges::find(in.modifiers, "nc") != in.modifiers.end())
+            constant_lines.insert(in.ptx_line);
     std::vector<std::uint32_t> seeds;
+    std::map<std::uint32_t, std::uint32_t> mixed;  // by register: how often, outside of loops
     for (const auto& [insn, all] : registers) {
         const bool is_load = std::ranges::binary_search(loads, insn),
                    mixing = mixing_lines.contains(code.ptx_lines[insn]);
-        for (const std::uint32_t to : all.written)
-            if (cycle_of(to) == none ? is_load : mixing) seeds.push_back(to);
+        std::uint32_t times = 0;
+        for (const std::uint32_t from : all.read)
+            if (const auto known = mixed.find(from); known != mixed.end()) times = std::max(times, known->second);
+        times += mixing ? 1 : 0;
+        for (const std::uint32_t to : all.written) {
+            mixed[to] = std::min(times, mixed_enough);
+            if (cycle_of(to) == none ? is_load || times >= mixed_enough : mixing) seeds.push_back(to);
+        }
     }
     const std::vector<bool> anywhere = data.behind(std::move(seeds), cycles);
 
     LoopLoads found;
-    std::map<std::uint32_t, std::uint32_t> depth;        // by register: the loads of this block that it waits for
-    std::map<std::uint32_t, std::uint32_t> chain_depth;  // by cycle: the loads of this block that are listed
+    std::map<std::uint32_t, std::uint32_t> depth;  // by register: the loads of this block that it waits for
+    // By cycle and side: the loads of this block that are listed. Sides are blocks of a stretch that a predicate
+    // guards; all else has side 0, and its loads are on their way at the same time as those of the sides.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chain_depth;
+    std::map<std::uint32_t, std::uint32_t> loads_before;                       // by register: the same, of all loads
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> at_once;  // by side and how many they wait for
+    std::size_t first_wait = 0;                                                // of this block in found.waits
     std::uint32_t block = none;
+    // How many loads the stores of this block wait for: of global memory, of shared memory; and for what none changes.
+    // A load behind a store of its memory cannot be moved before it.
+    std::uint32_t stored[3] = {};
+    constexpr std::uint32_t unchanged = 2;
+    // A predicate for which the blocks of a stretch wait up to one of them, by how many loads that itself waits for.
+    struct Guard {
+        std::uint32_t until = 0, waits = 0, all_waits = 0;
+    } guard;
+    // No more than so many loads are in flight, of however many turns.
+    const auto finish_block = [&] {
+        std::uint32_t most = 1;
+        for (const auto& [key, count] : at_once) most = std::max(most, count);
+        for (; first_wait < found.waits.size(); ++first_wait) {
+            found.waits[first_wait].turns = std::clamp(loads_in_flight / most, 1u, code.blocks[block].turns);
+        }
+    };
     auto load = loads.begin();
     for (const auto& [insn, all] : registers) {
-        if (const std::uint32_t here = block_of(code, insn); here != block) {
-            depth.clear(), chain_depth.clear();
+        const std::uint32_t part = block_of(code, insn);
+        if (const std::uint32_t here = code.blocks[part].stretch; here != block) {
+            finish_block();
+            depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear();
+            stored[0] = stored[1] = 0;
+            guard = {};
             block = here;
         }
-        std::uint32_t waits = 0;
-        for (const std::uint32_t reg : all.read)
-            if (const auto known = depth.find(reg); known != depth.end()) waits = std::max(waits, known->second);
+        if (part >= guard.until) guard = {};
+        const std::uint32_t side = guard.until > 0 ? part : 0;
+        const auto deepest = [&](const std::map<std::uint32_t, std::uint32_t>& before) {
+            std::uint32_t most = 0;
+            for (const std::uint32_t reg : all.read)
+                if (const auto known = before.find(reg); known != before.end()) most = std::max(most, known->second);
+            return most;
+        };
+        std::uint32_t waits = std::max(deepest(depth), guard.waits),
+                      all_waits = std::max(deepest(loads_before), guard.all_waits);
+        if (insn == code.blocks[part].end && code.blocks[part].predicated_until > 0)
+            guard = {code.blocks[part].predicated_until, waits, all_waits};
+        const auto kind = kinds.find(insn);
+        const std::uint32_t memory = kind != kinds.end() && is_shared(kind->second) ? 1 : 0;
+        if (kind != kinds.end() && is_store(kind->second)) stored[memory] = std::max(stored[memory], all_waits);
         while (load != loads.end() && *load < insn) ++load;
         if (load != loads.end() && *load == insn) {
             bool is_irregular = std::ranges::any_of(
@@ -202,18 +262,24 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                                         });
                 if (!is_chained) continue;
                 is_irregular = true;
-                std::uint32_t& listed = chain_depth[cycle];
+                std::uint32_t& listed = chain_depth[{cycle, side}];
                 ++waits;
-                if (waits > listed) {
+                if (waits > std::max(listed, chain_depth[{cycle, 0}])) {
                     listed = waits;
                     found.chained.push_back(insn);
                 }
                 break;
             }
             if (is_irregular) found.irregular.push_back(insn);
+            const std::uint32_t from = constant_lines.contains(code.ptx_lines[insn]) ? unchanged : memory;
+            all_waits = std::max(all_waits, stored[from]) + 1;
+            const std::uint32_t with = at_once.contains({0, all_waits}) ? 0 : side;
+            if (at_once[{with, all_waits}]++ % loads_in_flight == 0)
+                found.waits.push_back({insn, 1});  // turns: see finish_block
         }
-        for (const std::uint32_t to : all.written) depth[to] = waits;
+        for (const std::uint32_t to : all.written) depth[to] = waits, loads_before[to] = all_waits;
     }
+    finish_block();
     return found;
 }
 

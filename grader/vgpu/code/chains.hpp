@@ -19,7 +19,12 @@ struct LoopLoads {
     // With all those that are chained, the loads whose address comes from another load of the same turn, or from a
     // value that each turn multiplies or mixes, as a random number.
     std::vector<std::uint32_t> irregular;
+    // Of all others, those for which the warp waits: the first of each block, and those that wait for one of the block.
+    // The rest are in flight beside them. ptxas moves the loads of four turns of a loop that counts before their uses.
+    std::vector<LoadWait> waits;
 };
+bool brings_a_value(StatKind kind);  // into registers
+
 LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
                           const std::vector<RegisterAccess>& accesses);
 

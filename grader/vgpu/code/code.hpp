@@ -162,6 +162,11 @@ struct BasicBlock {
     std::uint32_t size = 0;    // instructions counted when the block runs, including the terminator
     MachineCost cost;          // of its instructions
     bool conditional = false;  // Branch, Return, Exit, Trap with a guard
+    // See machine_code.hpp. Of a branch that becomes predicates: the block where its sides meet; else 0. And the first of
+    // the blocks that so become one.
+    std::uint32_t predicated_until = 0, stretch = 0;
+    std::uint32_t turns = 1;  // of a loop that ptxas unrolls: so many are one block then
+    std::uint64_t path = 0;   // how long one warp takes for these, in quarters of the latency of an addition
 };
 
 // Storage of one parameter or return value in a frame: 32 lanes, `stride` bytes apart.
@@ -185,11 +190,22 @@ struct Collective {
     std::string_view function;  // in CUDA C++: "__shfl_up_sync()"; empty if it has none
 };
 
+// A warp waits for this load once in so many turns of its loop.
+struct LoadWait {
+    std::uint32_t insn = 0, turns = 1;
+};
+
+// One of so many loads of shared memory that ptxas makes one of.
+struct MergedLoad {
+    std::uint32_t insn = 0, of = 1;
+};
+
 // The counters of one memory instruction on one host thread.
 struct MemoryStats {
     std::uint64_t requests = 0;
     std::uint64_t sectors_or_wavefronts = 0;
-    std::uint64_t conflicts = 0;
+    std::uint64_t conflicts =
+        0;  // further wavefronts; cycles of atomics; lines that other accesses of global memory look up
     std::uint64_t l1_hits = 0;  // sectors
     void add(std::uint64_t units, std::uint64_t conflicting = 0) {
         ++requests;
@@ -263,6 +279,8 @@ struct Code {
     std::vector<std::uint32_t> stat_insns;                      // by memory slot: the index of the instruction
     std::vector<std::uint32_t> compare_and_swaps;               // memory slots of these instructions
     std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
+    std::vector<LoadWait> load_waits;                           // the same
+    std::vector<MergedLoad> merged_loads;                       // see machine_code.hpp
     DataDependence data_dependence;
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or
                                             // store

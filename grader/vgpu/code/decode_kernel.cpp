@@ -3,10 +3,12 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "vgpu/code/block_paths.hpp"
 #include "vgpu/code/chains.hpp"
 #include "vgpu/code/data_dependence.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/code/equal_addresses.hpp"
+#include "vgpu/code/machine_code.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -136,10 +138,15 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
     for (std::size_t i = 0; i < builder.queue.size(); ++i) {
+        find_predicated_branches(builder.code, builder.code.functions[i]);
+        std::ranges::copy(find_merged_loads(builder.code, builder.code.functions[i], *builder.queue[i]),
+                          std::back_inserter(builder.code.merged_loads));
+        find_block_paths(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
         const LoopLoads loads =
             find_loop_loads(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
         std::ranges::copy(loads.chained, std::back_inserter(builder.code.chained_loads));
         std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
+        std::ranges::copy(loads.waits, std::back_inserter(builder.code.load_waits));
     }
     builder.code.data_dependence =
         find_data_dependence(builder.code, builder.code.functions[0], kernel, builder.accesses[0]);

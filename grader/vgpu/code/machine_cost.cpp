@@ -20,21 +20,21 @@ struct Row {
 constexpr Row rows[] = {
     {"div",   "approx", "f32",             {.further = 4, .special_halves = 2}},
     {"div",   "full",   "f32",             {.further = 4, .special_halves = 2}},
-    {"div",   "",       "f32",             {.further = 10, .special_halves = 2}},
+    {"div",   "",       "f32",             {.further = 10, .special_halves = 4}},
     {"div",   "",       "f64",             {.further = 15, .special_halves = 2, .doubles = 8}},
-    {"div",   "",       "s32",             {.further = 23, .special_halves = 4}},
-    {"rem",   "",       "s32",             {.further = 21, .special_halves = 4}},
-    {"div",   "",       "u32 s16 u16",     {.further = 18, .special_halves = 4}},
-    {"rem",   "",       "u32 s16 u16",     {.further = 17, .special_halves = 4}},
-    {"div",   "",       "s64 u64",         {.further = 95, .special_halves = 6}},
-    {"rem",   "",       "s64 u64",         {.further = 95, .special_halves = 6}},
+    {"div",   "",       "s32",             {.further = 23, .special_halves = 4, .products = 7, .logic = 12}},
+    {"rem",   "",       "s32",             {.further = 21, .special_halves = 4, .products = 7, .logic = 10}},
+    {"div",   "",       "u32 s16 u16",     {.further = 18, .special_halves = 4, .products = 6, .logic = 9}},
+    {"rem",   "",       "u32 s16 u16",     {.further = 17, .special_halves = 4, .products = 6, .logic = 7}},
+    {"div",   "",       "s64 u64",         {.further = 95, .special_halves = 6, .products = 45, .logic = 45}},
+    {"rem",   "",       "s64 u64",         {.further = 95, .special_halves = 6, .products = 45, .logic = 45}},
     {"rcp",   "ftz",    "f32",             {.special_halves = 2}},
     {"rcp",   "approx", "f32",             {.further = 3, .special_halves = 2}},
-    {"rcp",   "",       "f32",             {.further = 9, .special_halves = 2}},
+    {"rcp",   "",       "f32",             {.further = 9, .special_halves = 2, .logic = 2}},
     {"rcp",   "",       "f64",             {.further = 10, .special_halves = 2, .doubles = 6}},
     {"sqrt",  "ftz",    "f32",             {.further = 1, .special_halves = 2}},
     {"sqrt",  "approx", "f32",             {.further = 4, .special_halves = 2}},
-    {"sqrt",  "",       "f32",             {.further = 9, .special_halves = 2}},
+    {"sqrt",  "",       "f32",             {.further = 9, .special_halves = 2, .logic = 2}},
     {"sqrt",  "",       "f64",             {.further = 17, .special_halves = 2, .doubles = 10}},
     {"rsqrt", "ftz",    "f32",             {.special_halves = 2}},
     {"rsqrt", "",       "f32",             {.further = 3, .special_halves = 2}},
@@ -68,11 +68,33 @@ constexpr Row rows[] = {
     {"shfl",  "",       "b32",             {.exchanges = 1}},
     {"vote",  "",       "b32 pred",        {.exchanges = 1}},
     {"redux", "",       "s32 u32 b32 f32", {.exchanges = 2}},
+    {"add",   "",       "s64 u64",         {.further = 1, .logic = 2}},
+    {"sub",   "",       "s64 u64",         {.further = 1, .logic = 2}},
+    {"neg",   "",       "s64",             {.further = 1, .logic = 2}},
+    {"abs",   "",       "s64",             {.further = 3, .logic = 4}},
+    {"min",   "",       "s64 u64",         {.further = 3, .logic = 4}},
+    {"max",   "",       "s64 u64",         {.further = 3, .logic = 4}},
+    {"and",   "",       "b64",             {.further = 1, .logic = 2}},
+    {"or",    "",       "b64",             {.further = 1, .logic = 2}},
+    {"xor",   "",       "b64",             {.further = 1, .logic = 2}},
+    {"not",   "",       "b64",             {.further = 1, .logic = 2}},
+    {"shl",   "",       "b64",             {.further = 1, .logic = 1}},
+    {"shr",   "",       "b64 s64 u64",     {.further = 1, .logic = 2}},
+    {"setp",  "",       "b64 s64 u64",     {.further = 1, .logic = 2}},
+    {"selp",  "",       "b64 s64 u64 f64", {.further = 1, .logic = 2}},
+    {"and",   "",       "b32",             {.logic = 1}},
+    {"or",    "",       "b32",             {.logic = 1}},
+    {"xor",   "",       "b32",             {.logic = 1}},
+    {"shr",   "",       "b32 s32 u32",     {.logic = 1}},
+    {"setp",  "",       "b32 s32 u32 f32", {.logic = 1}},
+    {"selp",  "",       "b32 s32 u32 f32", {.logic = 1}},
+    {"min",   "",       "s32 u32 f32",     {.logic = 1}},
+    {"max",   "",       "s32 u32 f32",     {.logic = 1}},
 };
 // clang-format on
 // By a constant ptxas multiplies and shifts.
-constexpr MachineCost by_constant = {.further = 5, .products = 2}, by_long_constant = {.further = 20, .products = 8},
-                      signed_by_power_of_two = {.further = 3};
+constexpr MachineCost by_constant = {.further = 5, .products = 3, .logic = 2},
+                      by_long_constant = {.further = 20, .products = 8}, signed_by_power_of_two = {.further = 3};
 
 bool has(const ptx::Instruction& in, std::string_view modifier) {
     return std::ranges::find(in.modifiers, modifier) != in.modifiers.end();
@@ -104,10 +126,16 @@ bool moves_register(const ptx::Instruction& in) {
                in.operands, [](const ptx::Operand& operand) { return operand.kind == ptx::Operand::Kind::Register; });
 }
 
+bool is_folded(const ptx::Instruction& in, const std::vector<bool>& addresses) {
+    if (in.opcode != "add" && in.opcode != "sub" && in.opcode != "shl") return false;
+    return !in.operands.empty() && in.operands[0].kind == ptx::Operand::Kind::Register &&
+           in.operands[0].reg < addresses.size() && addresses[in.operands[0].reg];
+}
+
 }  // namespace
 
-MachineCost machine_cost(const ptx::Instruction& in) {
-    if (in.modifiers.empty()) return {};
+MachineCost machine_cost(const ptx::Instruction& in, const std::vector<bool>& addresses) {
+    if (in.modifiers.empty() || is_folded(in, addresses)) return {};
     if (in.opcode == "cvt" && in.modifiers.size() >= 2) return of_conversion(in);
     if (moves_register(in)) return {.moves = 1};
     if (const auto cost = of_division_by_constant(in)) return *cost;

@@ -1,13 +1,15 @@
 // What ptxas makes of PTX's expensive instructions.
 #pragma once
 
+#include <vector>
+
 #include "vgpu/model/machine_cost.hpp"
 #include "vgpu/ptx/ast.hpp"
 
 namespace warpgrade::vgpu {
 
 // Of one instruction of a warp. Measured on an H100 (tests/model/h100.md, "instructions"), for the ordinary case: what
-// is subnormal, infinite or very large takes a longer way.
-MachineCost machine_cost(const ptx::Instruction& in);
+// is subnormal, infinite or very large takes a longer way. `addresses`: by register, see address_registers.hpp.
+MachineCost machine_cost(const ptx::Instruction& in, const std::vector<bool>& addresses = {});
 
 }  // namespace warpgrade::vgpu

@@ -44,6 +44,7 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
     e.watch.any = e.watch.values || limits.checks.sync;
     e.observed = e.tracking || e.watch.values || e.watch.accesses || limits.writer != device::writer::nobody;
     e.memory.resize(code.stat_kinds.size());
+    e.l1_waits.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
     e.block_threads.resize(code.blocks.size());
     e.block_divergent.resize(code.blocks.size());
@@ -347,7 +348,8 @@ void Grid::collect_memory() {
     result_.most_block_instructions = spread.most_instructions();
     // If blocks may wait for each other, the longest warp may only have waited longest, and waiting is no work.
     const double longest_warp = launch_.code.synchronises_globally ? 0 : spread.longest_warp();
-    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp};
+    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp,
+                      longest_warp > 0 ? spread.longest_of_block() : 0};
     for (const Executor& e : executors_) {
         result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
         result_.traffic.mapped_write_sectors += e.mapped_write_sectors;

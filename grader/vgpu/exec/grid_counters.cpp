@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "vgpu/code/chains.hpp"
 #include "vgpu/code/flow_graph.hpp"
 #include "vgpu/exec/grid.hpp"
 
@@ -20,11 +21,14 @@ void add_cache(device::Counters& c, const CacheStats& stats) {
 // How long after the other a request's sectors come that are not of one line, on an H100 (tests/model/h100.md, "chains
 // of a warp").
 constexpr std::uint64_t cycles_a_sector = 3;
+// How long after another request of its warp one comes that does not wait for it (the same, "loads a turn").
+constexpr std::uint64_t cycles_a_request = 6;
 
 // Each request of a chain, at the farthest level that one of its sectors came from.
-void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, const CacheStats& caches) {
-    const std::uint64_t beyond_l1 = std::min(caches.l2_reads, total.requests);
-    const std::uint64_t beyond_l2 = std::min(caches.dram_reads, beyond_l1);
+void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
+                 const CacheStats& caches, bool swaps) {
+    const std::uint64_t beyond_l2 =
+        caches.l2_reads == 0 ? 0 : scaled(beyond_l1, std::min(caches.dram_reads, caches.l2_reads), caches.l2_reads);
     switch (kind) {
         case StatKind::SharedLoad:
         case StatKind::SharedAtomic:
@@ -33,6 +37,8 @@ void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, const 
             return;
         case StatKind::GlobalAtomic:
             chains.atomics += total.requests;
+            // Lanes that compare and swap one word are a fourth of the way to L2 apart (h100.md, "a word each warp").
+            if (swaps) chains.atomics += (total.conflicts - std::min(total.conflicts, total.sectors_or_wavefronts)) / 4;
             break;
         default:
             chains.l1 += total.requests - beyond_l1;
@@ -42,6 +48,44 @@ void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, const 
     const std::uint64_t at_once = l1_tenths::sectors_of_full_request * total.requests;
     if (total.sectors_or_wavefronts > at_once)
         chains.queue_cycles += cycles_a_sector * (total.sectors_or_wavefronts - at_once);
+}
+
+// In how many turns of its loop a warp waits for this load; 0: never.
+std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn) {
+    const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
+    return wait != code.load_waits.end() && wait->insn == insn ? wait->turns : 0;
+}
+
+void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
+               const CacheStats& caches, std::uint32_t turns) {
+    if (kind == StatKind::GlobalAtomic) return;
+    Waits& waits =
+        kind == StatKind::SharedLoad || kind == StatKind::SharedAtomic ? traffic.shared_waits : traffic.global_waits;
+    waits.loads += total.requests;
+    if (turns == 0) {
+        if (&waits == &traffic.global_waits)
+            waits.waits.queue_cycles += std::max(cycles_a_request * total.requests, total.conflicts);
+        return;
+    }
+    Chains all;
+    add_chained(all, kind, total, beyond_l1, caches, false);
+    all.scale(1, turns);
+    waits.waits += all;
+}
+
+// How many loads of shared memory ptxas makes one of with this.
+std::uint32_t merged_with(const Code& code, std::uint32_t insn) {
+    const auto load = std::ranges::lower_bound(code.merged_loads, insn, {}, &MergedLoad::insn);
+    return load != code.merged_loads.end() && load->insn == insn ? load->of : 1;
+}
+
+// A load of 8 bytes takes as many wavefronts as one of each half, one of 16 bytes as many, but at least two.
+void add_merged(Traffic& traffic, const MemoryStats& total, std::uint32_t of) {
+    if (of == 1) return;
+    traffic.merged_requests += total.requests - total.requests / of;
+    const std::uint64_t all =
+        of == 4 ? std::max(total.sectors_or_wavefronts, 2 * total.requests) : total.sectors_or_wavefronts;
+    traffic.merged_wavefronts += total.sectors_or_wavefronts - std::min(all / of, total.sectors_or_wavefronts);
 }
 
 // Of a request: more than half of its lanes have one of their own.
@@ -85,6 +129,11 @@ void Grid::collect_counters() {
         }
         if (!warps) continue;
         result_.traffic.machine.add(b.cost, warps);
+        if (b.predicated_until > 0) {
+            result_.traffic.predicated_divergences += divergent;
+            result_.traffic.machine.moves += warps;  // the branch itself
+        }
+        result_.traffic.path += scaled(b.path, warps, b.turns);
         for (std::uint32_t k = 0; k < b.size; ++k)
             add(b.begin + k, [&](device::Counters& c) {
                 c.inst_executed += warps;
@@ -99,15 +148,26 @@ void Grid::collect_counters() {
     }
     for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
         MemoryStats total;
+        std::uint64_t beyond_l1 = 0;  // requests
         for (const Executor& e : executors_) {
             total.requests += e.memory[s].requests;
             total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
             total.conflicts += e.memory[s].conflicts;
             total.l1_hits += e.memory[s].l1_hits;
+            beyond_l1 += e.l1_waits[s];
         }
         if (!total.requests) continue;
+        if (code.stat_kinds[s] == StatKind::SharedLoad)
+            add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
+        if (code.stat_kinds[s] == StatKind::GlobalLoad) result_.traffic.load_lines += total.conflicts;
+        if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
-        if (is_chained) add_chained(result_.traffic.chains, code.stat_kinds[s], total, caches_->stats()[s]);
+        if (is_chained)
+            add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats()[s],
+                        std::ranges::find(code.compare_and_swaps, s) != code.compare_and_swaps.end());
+        else if (brings_a_value(code.stat_kinds[s]))
+            add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats()[s],
+                      turns_of_wait(code, code.stat_insns[s]));
         if (code.stat_kinds[s] == StatKind::GlobalLoad &&
             std::ranges::binary_search(code.irregular_loads, code.stat_insns[s]) &&
             (is_chained || total.sectors_or_wavefronts > scattered_sectors * total.requests))
@@ -196,8 +256,16 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_read_sectors);
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
+    scale(result_.traffic.load_lines);
+    scale(result_.traffic.predicated_divergences);
+    scale(result_.traffic.merged_requests);
+    scale(result_.traffic.merged_wavefronts);
+    scale(result_.traffic.store_lines);
     result_.traffic.machine.scale(all, ran);
+    scale(result_.traffic.path);
     result_.traffic.chains.scale(all, ran);
+    result_.traffic.global_waits.scale(all, ran);
+    result_.traffic.shared_waits.scale(all, ran);
     result_.traffic.scattered.scale(all, ran);
     result_.traffic.retries.scale(all, ran);
     result_.spread.busiest_issue = result_.spread.busiest_l1 = 0;  // the blocks would lie elsewhere

@@ -59,6 +59,12 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
 // first.
 Traffic with_work_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
     traffic.machine.scale(better.inst_executed, counters.inst_executed);
+    if (counters.inst_executed > 0) traffic.path = scaled(traffic.path, better.inst_executed, counters.inst_executed);
+    const auto keep = [](std::uint64_t& lines, std::uint64_t part, std::uint64_t whole) {
+        if (whole > 0) lines = scaled(lines, std::min(part, whole), whole);
+    };
+    keep(traffic.load_lines, better.global_load_sectors, counters.global_load_sectors);
+    keep(traffic.store_lines, better.global_store_sectors, counters.global_store_sectors);
     std::uint64_t scattered = traffic.scattered.sectors;
     subtract(scattered,
              counters.global_load_sectors - std::min(better.global_load_sectors, counters.global_load_sectors));

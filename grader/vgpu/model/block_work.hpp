@@ -16,13 +16,16 @@ namespace issue_tenths {
 inline constexpr std::uint64_t instruction = 8, further = 10, divergence = 100;
 }
 
-// In tenths of cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit;
-// each further sector costs more. A wavefront is one pass through shared memory, or one more word of constant memory.
+// In tenths of cycles of the load/store pipe. A request of global memory looks up one line of L1 a cycle, for each
+// quarter of the warp by itself if its lanes want 16 bytes (half: 8), measured on an H100 (tests/model/h100.md,
+// "requests"). One of local memory, a texture or a surface costs one unit for up to four sectors, and more for further
+// ones. A wavefront is one pass through shared memory, or one more word of constant memory.
 namespace l1_tenths {
 inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sector = 4, wavefront = 10,
                                atomic_request = 20, atomic_sector = 10;
 inline constexpr std::uint64_t sectors_of_full_request = 4;
 
+constexpr std::uint64_t of_lines(std::uint64_t request, std::uint64_t lines) { return std::max(request, 10 * lines); }
 constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors) {
     return request + (sectors > sectors_of_full_request ? (sectors - sectors_of_full_request) * extra_sector : 0);
 }
@@ -66,6 +69,8 @@ class WorkSpread {
     [[nodiscard]] double busiest_l1() const { return part(busiest_l1_, all_.l1_tenths); }
     // The longest warp's work divided by the mean warp's.
     [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.cost()); }
+    // The same of each block's longest warp, on the mean: the others wait for it.
+    [[nodiscard]] double longest_of_block() const { return part(longest_of_blocks_ * warps_, all_.cost() * blocks_); }
     [[nodiscard]] std::uint64_t most_instructions() const { return most_instructions_; }  // of one block
 
   private:
@@ -77,6 +82,7 @@ class WorkSpread {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> queue_;  // a heap of their costs with the least on top
     WarpWork all_;
     std::uint64_t busiest_issue_ = 0, busiest_l1_ = 0, longest_warp_ = 0, warps_ = 0, most_instructions_ = 0;
+    std::uint64_t longest_of_blocks_ = 0, blocks_ = 0;  // the sum
 };
 
 }  // namespace warpgrade::vgpu

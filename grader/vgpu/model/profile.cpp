@@ -25,6 +25,7 @@ struct Row {
     double dram_bytes_per_ns, l2_bytes_per_ns;
     double issue_per_cycle, arithmetic_latency, shared_latency, l1_latency, l2_latency, dram_latency;
     std::uint32_t double_units;
+    std::uint32_t l2_halves = 1;
 };
 
 constexpr Row rows[] = {
@@ -39,7 +40,8 @@ constexpr Row rows[] = {
      5500,      4,
      4,         23,
      33,        260,
-     600,       64},
+     600,       64,
+     2},
     {"b200",    "NVIDIA B200 (virtual)",
      10,        0,
      148,       2048,
@@ -51,7 +53,8 @@ constexpr Row rows[] = {
      9000,      4,
      4,         23,
      37,        300,
-     700,       64},
+     700,       64,
+     2},
     {"rtx5090", "NVIDIA GeForce RTX 5090 (virtual)",
      12,        0,
      170,       1536,
@@ -87,7 +90,8 @@ constexpr Row rows[] = {
      3800,      4,
      4,         23,
      33,        200,
-     470,       64},
+     470,       64,
+     2},
     {"rtx3060", "NVIDIA GeForce RTX 3060 Laptop GPU (virtual)",
      8,         6,
      30,        1536,
@@ -143,6 +147,7 @@ Profile make(const Row& row) {
     profile.full_sms = row.sms;
     profile.issue_per_cycle = row.issue_per_cycle;
     profile.double_units = row.double_units;
+    profile.l2_halves = row.l2_halves;
     profile.arithmetic_latency = row.arithmetic_latency;
     profile.shared_latency = row.shared_latency;
     profile.l1_latency = row.l1_latency;

@@ -21,6 +21,8 @@ class ProfileError : public std::invalid_argument {
 struct Profile {
     device::DeviceProperties properties;  // of the slice, if it is one
     std::uint32_t full_sms = 0;           // multiprocessors of the whole device
+    std::uint32_t l2_halves =
+        1;  // 2: each half of L2 holds what its multiprocessors use, so what all use is there twice
 
     // Per multiprocessor.
     double issue_per_cycle = 0;      // warp instructions

@@ -19,8 +19,8 @@ constexpr double further_slots = issue_tenths::further / 10.0;
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
 // In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
-// integers, and lanes exchange 32 values.
-constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1;
+// integers, 64 compare, select, shift and combine bits, and lanes exchange 32 values.
+constexpr double special_half_cycles = 1, product_cycles = 0.5, exchange_cycles = 1, logic_cycles = 0.5;
 
 // In cycles of the load/store pipe.
 constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
@@ -32,34 +32,60 @@ constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
 
 // The number of times that L1 serves a sector again, at most, before L2 is asked again.
 constexpr double l1_reuse = 4;
-// L2's cost of a sector, relative to reading one.
-constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cycle_cost = 2;
+// What L2 takes for each line and sector that a request stores, and for atomics, relative to reading a sector
+// (tests/model/h100.md, "requests").
+constexpr double written_line_cost = 1.57, written_sector_cost = 1.38, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
+// Of L2, what a launch finds again.
+constexpr double l2_usable = 0.9;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 
 constexpr double dependent_share = 0.5;  // share of instructions that wait for the one before
-constexpr double loads_in_flight = 4;    // per warp
+constexpr double loads_in_flight = 4;    // per warp, if that is unknown
 constexpr double barrier_cycles = 30, divergence_cycles = 20;
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+
+// The time of what overlaps well: the fourth root of the sum of fourth powers, a fifth more than one of two that are
+// equal.
+double together(std::initializer_list<double> times) {
+    double sum = 0;
+    for (const double time : times) sum += time * time * time * time;
+    return std::sqrt(std::sqrt(sum));
+}
+
+// The time of a kernel with these needs, which overlap less well.
+double overlapped(const Demand& needs, double latency_ns) {
+    double squares = latency_ns * latency_ns;
+    for (const double ns : needs) squares += ns * ns;
+    return std::sqrt(squares);
+}
 
 // Cycles that `count` operations of this latency take if a warp keeps several in flight.
 double pipelined(double count, double latency) {
     return count <= 0 ? 0 : latency * (1 + std::max(count - 1, 0.0) / loads_in_flight);
 }
 
+// Cycles for which a warp waits. `beyond_l2`: the share of what is not in L2 that was not there before the launch.
+double waiting_cycles(const Profile& profile, const Chains& chains, double beyond_l2) {
+    return number(chains.shared) * profile.shared_latency + number(chains.queue_cycles) +
+           number(chains.l1) * profile.l1_latency +
+           number(chains.l2 + chains.atomics + chains.dram) * profile.l2_latency +
+           number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
+}
+
 double request_cycles(double requests, double sectors, double per_request) {
     return requests * per_request + std::max(sectors - sectors_of_full_request * requests, 0.0) * extra_sector_cycles;
 }
 
-double number(std::uint64_t value) { return static_cast<double>(value); }
-
 }  // namespace
 
 double KernelTime::total_ns() const {
-    double squares = 0;
-    for (const double ns : {issue_ns, units_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
-    return start_ns + migration_ns + std::max(std::sqrt(squares), blocks_ns);
+    const double work_ns =
+        overlapped({together({issue_ns, units_ns}), l1_ns, together({l2_ns, dram_ns}), 0, link_ns}, latency_ns);
+    return start_ns + migration_ns + std::max(work_ns, blocks_ns);
 }
 
 const char* KernelTime::bound() const {
@@ -86,15 +112,17 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double warps = blocks * warps_per_block;
 
     const Retries& retries = traffic.retries;
-    const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves);
+    const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves) -
+                            number(traffic.merged_requests);
     const double instructions = executed * machine_per_ptx + number(traffic.machine.further) * further_slots;
-    const double divergent = number(c.divergent_branches + retries.divergences);
+    const double divergent = number(
+        c.divergent_branches - std::min(traffic.predicated_divergences, c.divergent_branches) + retries.divergences);
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
     const double unit_cycles =
-        std::max({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
-                  number(machine.products) * product_cycles,
+        together({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
+                  number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
                   number(machine.doubles) * number(device.warp_size) / profile.double_units});
     time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
@@ -107,11 +135,20 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double further_constants =
         number(c.constant_load_wavefronts - std::min(c.constant_load_requests, c.constant_load_wavefronts));
     const double wavefronts =
-        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts + retries.wavefronts) +
-        further_constants;
+        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts + retries.wavefronts) -
+        number(traffic.merged_wavefronts) + further_constants;
+    const auto lines_of = [](std::uint64_t lines, std::uint64_t requests, std::uint64_t sectors) {
+        return lines > 0 ? number(lines) : std::max(number(requests), number(sectors) / sectors_of_full_request);
+    };
+    const double load_lines = lines_of(traffic.load_lines, c.global_load_requests, c.global_load_sectors),
+                 store_lines = lines_of(traffic.store_lines, c.global_store_requests, c.global_store_sectors);
+    const double further_loads = load_requests - number(c.global_load_requests),
+                 further_stores = store_requests - number(c.global_store_requests);
     const double l1_cycles =
-        wavefronts * wavefront_cycles + request_cycles(load_requests, load_sectors, load_request_cycles) +
-        request_cycles(store_requests, store_sectors, store_request_cycles) +
+        wavefronts * wavefront_cycles + std::max(load_lines, number(c.global_load_requests) * load_request_cycles) +
+        std::max(store_lines, number(c.global_store_requests) * store_request_cycles) +
+        request_cycles(further_loads, load_sectors - number(c.global_load_sectors), load_request_cycles) +
+        request_cycles(further_stores, store_sectors - number(c.global_store_sectors), store_request_cycles) +
         number(c.atomic_requests) * atomic_request_cycles + number(c.atomic_sectors) * atomic_sector_cycles;
     time.l1_ns = l1_cycles * busiest(spread.busiest_l1) * cycle_ns;
 
@@ -138,13 +175,14 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     if (scattered.sectors > most_scattered) scattered.scale(most_scattered, scattered.sectors);
     const double others = asked - number(scattered.sectors);
     const double distinct = std::min(others + number(scattered.dram_reads), known);
+    const double l1_missed = load_sectors * l1_misses;
     const double distinct_loads = std::min(load_sectors, distinct);
-    const double l2_loads =
-        std::max({distinct_loads, load_sectors / l1_reuse,
-                  (load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads)});
-    const double first_writes = std::min(store_sectors, distinct);
-    const double l2_sectors = l2_loads + first_writes * write_cost + (store_sectors - first_writes) * rewrite_cost +
-                              number(c.atomic_cycles) * atomic_cycle_cost;
+    const double l2_loads = std::max(
+        {distinct_loads, std::min(load_sectors / l1_reuse, l1_missed),
+         std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
+    const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
+    const double l2_sectors = l2_loads + (store_lines + further_lines) * written_line_cost +
+                              store_sectors * written_sector_cost + number(c.atomic_cycles) * atomic_cycle_cost;
     // Atomics that meet wait for one slice, however many there are.
     time.l2_ns = std::max(l2_sectors * sector_bytes / device.l2_bytes_per_ns,
                           number(traffic.busiest_atomic_cycles) / atomic_cycles_of_slice * cycle_ns);
@@ -155,7 +193,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         lost = std::max(again, 0.0) * (1 - capacity / distinct) * capacity_miss;
     }
     const double fetched = scattered.sectors > 0 ? std::min(others, known) + number(scattered.fetched_sectors) : 0;
-    time.dram_ns = std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
+    // What fits into L2 is there from the copy or the launch before; what streams through a smaller one never is.
+    const bool fits = distinct <= l2_usable * capacity;
+    time.dram_ns = fits ? 0 : std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
 
     // The time of one warp on its own. Data from the host takes at least as long as from DRAM.
     const double per_warp = 1 / warps;
@@ -164,32 +204,36 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         load_sectors > 0 ? std::min((distinct_loads + lost + mapped_reads) / load_sectors, from_l2) : 0;
     const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
                                 profile.dram_latency * from_dram;
-    const double shared_requests = number(c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests);
+    const double shared_requests =
+        number(c.shared_load_requests + c.shared_atomic_requests) - number(traffic.merged_requests);
     const Chains& chains = traffic.chains;
     const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : 0;
-    const double chain_cycles = number(chains.shared + retries.requests) * profile.shared_latency +
-                                number(chains.queue_cycles + retries.wavefronts) +
-                                number(chains.l1) * profile.l1_latency +
-                                number(chains.l2 + chains.atomics + chains.dram) * profile.l2_latency +
-                                number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
+    const double chain_cycles = waiting_cycles(profile, chains, beyond_l2) +
+                                number(retries.requests) * profile.shared_latency + number(retries.wavefronts);
     const auto unchained = [&](double requests, std::uint64_t chained) {
         return std::max(requests - number(chained), 0.0) * per_warp;
     };
+    const auto waited = [&](double requests, const Waits& waits, double latency) {
+        if (waits.loads == 0) return pipelined(requests, latency);
+        return requests * waiting_cycles(profile, waits.waits, fits ? 0 : 1) / number(waits.loads);
+    };
+    const double path = traffic.path == 0 ? instructions * dependent_share
+                                          : number(traffic.path) / 4 + number(retries.instructions) * dependent_share;
     const double warp_cycles =
-        instructions * per_warp * profile.arithmetic_latency * dependent_share + chain_cycles * per_warp +
-        pipelined(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), load_latency) +
+        path * per_warp * profile.arithmetic_latency + chain_cycles * per_warp +
+        waited(unchained(load_requests, chains.l1 + chains.l2 + chains.dram), traffic.global_waits, load_latency) +
         pipelined(unchained(number(c.atomic_requests), chains.atomics), profile.l2_latency) +
-        pipelined(unchained(shared_requests, chains.shared), profile.shared_latency) +
+        waited(unchained(shared_requests, chains.shared), traffic.shared_waits, profile.shared_latency) +
         number(c.barriers) * per_warp * barrier_cycles + divergent * per_warp * divergence_cycles;
-    time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
+    time.latency_ns =
+        std::max(std::ceil(busiest_blocks / resident) * std::max(spread.longest_of_block, 1.0), spread.longest_warp) *
+        warp_cycles * cycle_ns;
 
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
-    time.demand = {std::max(issue_slots / profile.issue_per_cycle, unit_cycles) / multiprocessors * cycle_ns,
+    time.demand = {together({issue_slots / profile.issue_per_cycle, unit_cycles}) / multiprocessors * cycle_ns,
                    l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};
-    double squares = room * time.latency_ns * room * time.latency_ns;
-    for (const double ns : time.demand) squares += ns * ns;
-    *std::ranges::max_element(time.demand) = std::sqrt(squares);
+    *std::ranges::max_element(time.demand) = overlapped(time.demand, room * time.latency_ns);
     return time;
 }
 

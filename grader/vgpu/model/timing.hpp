@@ -3,25 +3,28 @@
 // Each of these gives a lower bound of the time, as if the others were free:
 //   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp), and what
 //            ptxas adds to expensive ones (machine_cost.hpp)
-//   units    through the busiest of the units of which there are few: for special functions and conversions, doubles,
-//            products of integers, or exchanges between lanes
-//   l1       the busiest load/store pipe: shared-memory wavefronts, global and local requests with their sectors, words
-//            of constant memory beyond the first of a request
-//   l2       sectors that L1 does not hold; repeated partial writes of a sector cost more than one full write; atomics
-//            on one word wait for each other, in its slice of L2
-//   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses
+//   units    through the units of which there are few: for special functions and conversions, doubles, products of
+//            integers, comparisons and logic, or exchanges between lanes
+//   l1       the busiest load/store pipe: shared-memory wavefronts, the lines of global requests, local requests with
+//            their sectors, words of constant memory beyond the first of a request
+//   l2       sectors that L1 does not hold; each line and each sector of it that a request stores, also a part of one;
+//            atomics on one word wait for each other, in its slice of L2
+//   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses; nothing if L2 can
+//            hold it: then it has it from the copy or the launch before
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
-//   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
-//            the longest warp. A warp has several loads in flight, but of those that wait for each other only one, each
-//            as long as the level takes where it lies: what L2 can hold of a launch's data is there from before
+//   latency  waves of resident blocks, each as long as one warp takes for its own instructions that wait for each other
+//            (block_paths.hpp), and for its loads; no less than the longest warp. Of the loads of a block the warp
+//            waits for the first, and for each that waits for another, each as long as the level takes where it lies:
+//            what L2 can hold of a launch's data is there from before
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
-// up to √7 times that if all are equal. It is never less than `blocks`, since the device starts blocks one by one.
+// more than twice that if all are equal. Units work while instructions are issued: these two are the fourth root of the
+// sum of fourth powers. It is never less than `blocks`, since the device starts blocks one by one.
 // Managed memory that the launch touches first moves to the device while the kernel waits; the model does not see it
 // move back when the host touches it. The constants were fitted to kernels measured on an H100 (matrix products,
 // transposes, reductions, min-plus). The model is within a factor of two of these, and ranks them correctly.
 //
-// The model does not know how far independent instructions overlap, or what ptxas will merge. It is deterministic: it
-// uses only its arguments.
+// The model does not know what ptxas will merge, as loads of neighbours in shared memory. It is deterministic: it uses
+// only its arguments.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +57,23 @@ struct Chains {
     void scale(std::uint64_t part, std::uint64_t whole) {
         for (std::uint64_t* count : {&shared, &atomics, &l1, &l2, &dram, &queue_cycles})
             *count = scaled(*count, part, whole);
+    }
+    Chains& operator+=(const Chains& other) {
+        shared += other.shared, atomics += other.atomics, l1 += other.l1, l2 += other.l2, dram += other.dram;
+        queue_cycles += other.queue_cycles;
+        return *this;
+    }
+};
+
+// How often a warp waits for one of its other loads (code/chains.hpp), by the same levels. Without loads it is unknown:
+// then several are in flight.
+struct Waits {
+    std::uint64_t loads = 0;  // requests, most of which are in flight beside those for which the warp waits
+    Chains waits;
+
+    void scale(std::uint64_t part, std::uint64_t whole) {
+        loads = scaled(loads, part, whole);
+        waits.scale(part, whole);
     }
 };
 
@@ -90,9 +110,18 @@ struct Traffic {
     std::uint64_t footprint_bytes = 0;
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;  // of mapped host memory
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first
+    // Lines that loads and stores of global memory look up in L1 (l1_tenths). 0: unknown; then as many as their sectors
+    // fill.
+    std::uint64_t load_lines = 0, store_lines = 0;
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
-    MachineCost machine;                      // of all warps
+    // What ptxas takes away (code/machine_code.hpp): the divergence of branches that become predicates, and the
+    // requests and wavefronts of loads of shared memory that it merges with others.
+    std::uint64_t predicated_divergences = 0, merged_requests = 0, merged_wavefronts = 0;
+    MachineCost machine;     // of all warps
+    std::uint64_t path = 0;  // of all warps, alone: in quarters of the latency of an addition (code/block_paths.hpp);
+                             // 0: unknown, then half of all instructions wait for the one before
     Chains chains;
+    Waits global_waits, shared_waits;
     Scattered scattered;
     Retries retries;
 };
@@ -101,6 +130,7 @@ struct Traffic {
 struct Spread {
     double busiest_issue = 0, busiest_l1 = 0;  // the busiest multiprocessor's share of all
     double longest_warp = 0;                   // as a multiple of the mean warp
+    double longest_of_block = 0;               // the same of each block's longest, on the mean
 };
 
 // The timeline (timeline.hpp) models the time between launches, of concurrent kernels and of copies.

@@ -92,7 +92,7 @@ template <StatKind K>
 [[gnu::always_inline]] inline void count_known(Warp& w, MemorySite& site, std::uint64_t units,
                                                std::uint64_t conflicts = 0) {
     site.add(units, conflicts);
-    w.work.l1_tenths += l1_tenths_of(K, units);
+    w.work.l1_tenths += l1_tenths_of(K, units, conflicts);
 }
 
 template <Op O>
@@ -156,7 +156,8 @@ template <Op O, Space S, bool Word>
             count_known<StatKind::ConstantLoad>(w, site, p.words_at(first));
         } else {
             ShapeLines& lines = p.lines_at(first);
-            count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(w, site, lines.sectors);
+            count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(
+                w, site, lines.sectors, looked_up(lines.parts.size(), p.bytes));
             w.block->l1.access(w.index, lines, first, in.memory_slot, request_kind<O>(in));
         }
     }

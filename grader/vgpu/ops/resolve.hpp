@@ -2,6 +2,7 @@
 // memory. Every address that a kernel forms goes through here.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "device/address_space.hpp"
@@ -24,15 +25,17 @@ inline void collect_lanes(Warp& w, Access& x, Ref registers, std::int64_t offset
 
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
-// The load/store pipe's work for one request with `units` sectors or wavefronts.
-constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units) {
+// The load/store pipe's work for one request with `units` sectors or wavefronts, and of global memory with `lines`.
+constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units, std::uint64_t lines) {
     switch (kind) {
         case StatKind::GlobalLoad:
+            return l1_tenths::of_lines(l1_tenths::load_request, lines);
+        case StatKind::GlobalStore:
+            return l1_tenths::of_lines(l1_tenths::store_request, lines);
         case StatKind::LocalLoad:
         case StatKind::TextureLoad:
         case StatKind::SurfaceLoad:
             return l1_tenths::of_sectors(l1_tenths::load_request, units);
-        case StatKind::GlobalStore:
         case StatKind::LocalStore:
         case StatKind::SurfaceStore:
             return l1_tenths::of_sectors(l1_tenths::store_request, units);
@@ -50,9 +53,16 @@ constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units) {
     return 0;
 }
 
+// `conflicts`: see MemoryStats.
 inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
     w.executor->memory[slot].add(units, conflicts);
-    w.work.l1_tenths += l1_tenths_of(w.executor->code->stat_kinds[slot], units);
+    w.work.l1_tenths += l1_tenths_of(w.executor->code->stat_kinds[slot], units, conflicts);
+}
+
+// How many lines of L1 a request looks up for lanes that want `bytes` each: those of more than four are served by
+// halves or quarters of the warp, which seldom share lines if there are more lines than parts.
+constexpr std::uint64_t looked_up(std::size_t lines, unsigned bytes) {
+    return std::max<std::uint64_t>(lines, bytes / bank_bytes);
 }
 
 inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {
@@ -241,7 +251,7 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
         }
         if (request) {
             const LineParts lines(x, 0, bytes);
-            if (O != Op::Atomic) count(w, slot, lines.sectors());
+            if (O != Op::Atomic) count(w, slot, lines.sectors(), looked_up(lines.size(), bytes));
             w.block->l1.access(w.index, lines, slot, *request);
         } else if (O != Op::Atomic) {
             count(w, slot, x.sectors(bytes));

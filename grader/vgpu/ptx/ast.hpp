@@ -127,6 +127,7 @@ struct Function {
     std::vector<std::pair<std::string, std::vector<std::uint32_t>>> branch_targets;  // .branchtargets: label → indices
     std::vector<std::pair<std::string, std::vector<std::string>>> call_targets;      // .calltargets
     std::vector<Prototype> prototypes;
+    std::vector<std::uint32_t> nounroll;  // indices of the instructions after .pragma "nounroll"
     std::uint32_t max_ntid[3] = {0, 0, 0}, req_ntid[3] = {0, 0, 0};  // 0: not specified
     std::uint32_t min_nctapersm = 0;
     std::uint32_t ptx_line = 0;

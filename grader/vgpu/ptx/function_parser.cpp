@@ -184,7 +184,9 @@ void Parser::parse_scope_directive() {
     } else if (directive.text == "reg") {
         parse_registers();
     } else if (directive.text == "pragma") {
-        while (lexer_.peek().kind == Token::Kind::String || lexer_.peek().is(',')) lexer_.next();
+        while (lexer_.peek().kind == Token::Kind::String || lexer_.peek().is(','))
+            if (lexer_.next().text == "nounroll")
+                function_.nounroll.push_back(static_cast<std::uint32_t>(function_.body.size()));
         expect(';');
     } else if (directive.text == "file") {
         parse_file();

@@ -123,8 +123,9 @@ struct alignas(128) Executor {
     bool tracking = false;    // records reads and writes of global memory
     bool optimistic = false;  // the launch can be undone: if it turns out to need order, it starts again serially
     bool observed = false;    // accesses of global memory go through note_observed
-    std::vector<MemorySite> memory;  // by Insn::memory_slot
-    BlockRun ended;                  // what has not been handed over
+    std::vector<MemorySite> memory;       // by Insn::memory_slot
+    std::vector<std::uint64_t> l1_waits;  // the same: see BlockL1
+    BlockRun ended;                       // what has not been handed over
     PatternPool patterns;
     AtomicQueues atomics;
     SwapContention::Turns swap_turns;

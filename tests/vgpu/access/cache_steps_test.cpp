@@ -1,5 +1,6 @@
 // The caches, request by request: what each finds, keeps, evicts and writes back.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "judge/catch.hpp"
@@ -22,7 +23,9 @@ Access row(std::uint64_t address, std::uint32_t mask = ~0u) {
 
 // A block whose accesses happen one by one.
 struct Block {
-    explicit Block(std::uint64_t bytes = 1 << 15, std::uint32_t warps = 1) { l1.begin_block(bytes, warps, stats); }
+    explicit Block(std::uint64_t bytes = 1 << 15, std::uint32_t warps = 1) {
+        l1.begin_block(bytes, warps, stats, waits);
+    }
     // Returns the hits of an access. missed() then counts the sectors that reached L2.
     std::uint64_t hits(Kind kind, std::uint64_t line, std::uint32_t mask = ~0u) {
         const auto before = stats[3].l1_hits;
@@ -38,6 +41,7 @@ struct Block {
         return sectors;
     }
     std::vector<MemorySite> stats = std::vector<MemorySite>(4);
+    std::vector<std::uint64_t> waits = std::vector<std::uint64_t>(4);
     BlockL1 l1;
 };
 
@@ -151,14 +155,14 @@ TEST_CASE("an empty L1 begins with each block, as large as it is said to be") {
     CHECK(b.hits(Kind::Read, 3) == 4);
     CHECK(b.hits(Kind::Read, 4) == 4);
     CHECK(b.hits(Kind::Read, 2) == 0);
-    b.l1.begin_block(4 * 128, 1, b.stats);
+    b.l1.begin_block(4 * 128, 1, b.stats, b.waits);
     CHECK(b.hits(Kind::Read, 1) == 0);
 }
 
 TEST_CASE("what a block left behind when its launch was given up is not the next block's") {
     Block b;
     b.l1.access(0, row(128), 4, 0, Kind::Write);
-    b.l1.begin_block(1 << 15, 1, b.stats);
+    b.l1.begin_block(1 << 15, 1, b.stats, b.waits);
     b.l1.at_barrier();
     CHECK(b.l1.misses.empty());
 }
@@ -211,8 +215,39 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     const auto& lost = replay.lost();
     CHECK((lost.l2_reads == 3 && lost.dram_reads == 3 && lost.l2_writes == 7 && lost.dram_writes == 7));
     CHECK(lost.l2_read_hits == 0);
-    b.l1.begin_block(1 << 15, 1, b.stats);
+    b.l1.begin_block(1 << 15, 1, b.stats, b.waits);
     CHECK((b.l1.lost_reads == 0 && b.l1.lost_writes == 0));
+}
+
+TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way to another warp at that turn") {
+    Block b(1 << 15, 3);
+    const auto load = [&](std::uint32_t warp, std::uint64_t line, std::uint32_t mask = ~0u) {
+        b.l1.access(warp, row(128 * line, mask), 4, 3, Kind::Read);
+    };
+    const auto waits = [&] {
+        b.l1.at_barrier();
+        return std::exchange(b.waits[3], 0);
+    };
+    for (const std::uint32_t warp : {0, 1, 2}) load(warp, 10);
+    CHECK(waits() == 3);  // all three at one turn
+    for (const std::uint32_t warp : {0, 1, 2}) load(warp, 10);
+    CHECK(waits() == 0);
+    load(0, 20), load(0, 20);
+    CHECK(waits() == 1);  // the second one at the next turn
+    load(0, 30, 0xff), load(1, 30), load(2, 10);
+    CHECK(waits() == 2);  // of line 30 only a sector is there after the first
+    SECTION("loads of several lines") {
+        alignas(64) std::uint64_t a[warp_size];
+        for (unsigned l = 0; l < warp_size; ++l) a[l] = 128 * (40 + l % 2);
+        Access two;
+        two.collect(a, 0, ~0u, 4);
+        load(0, 41);
+        b.l1.access(1, two, 4, 3, Kind::Read);
+        CHECK(waits() == 2);
+        b.l1.access(0, two, 4, 3, Kind::Read);
+        b.l1.access(1, two, 4, 3, Kind::Read);
+        CHECK(waits() == 0);
+    }
 }
 
 TEST_CASE("L2 reads what it lacks, and keeps what is written") {

@@ -26,6 +26,21 @@ std::vector<std::string> lines_of(const std::string& ptx, std::vector<std::uint3
     return found;
 }
 
+using Waits = std::vector<std::pair<std::string, std::uint32_t>>;
+
+// The loads for which a warp waits, and in how many turns.
+Waits waits(const std::string& ptx) {
+    const auto module = vgpu::ptx::parse(ptx);
+    const auto code = vgpu::decode_kernel(module, *module.find_function("k"), {}, vgpu::opcode_table());
+    Waits found;
+    for (const vgpu::LoadWait& wait : code.load_waits) {
+        std::size_t begin = 0;
+        for (std::uint32_t line = 1; line < code.ptx_lines[wait.insn]; ++line) begin = ptx.find('\n', begin) + 1;
+        found.emplace_back(ptx.substr(begin, ptx.find('\n', begin) - begin), wait.turns);
+    }
+    return found;
+}
+
 std::vector<std::string> chained(const std::string& ptx) { return lines_of(ptx, &vgpu::Code::chained_loads); }
 
 // A kernel with this in a loop of %n turns, in which %i counts.
@@ -140,4 +155,56 @@ TEST_CASE("a loop of very many instructions is analysed in reasonable time, or n
         body += "setp.eq.u32 %p1, %r1, 7;\n@%p1 bra " + label + ";\nld.global.u32 %r1, [%d1];\n" + label + ":\n";
     }
     CHECK(chained_in_loop(body).empty());
+}
+
+TEST_CASE("a warp waits for the first load of a block, and for each that waits for another") {
+    const std::string two_and_two =
+        "ld.global.u32 %r2, [%d1];\nld.global.u32 %r3, [%d1+4];\nmul.wide.u32 %d2, %r2, 4;\nadd.s64 %d3, %a, %d2;\n"
+        "ld.global.u32 %r4, [%d3];\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %a, %d4;\nld.global.u32 %r5, [%d5];\n"
+        "add.s64 %d1, %d1, 8;\n";
+    const auto expected = [](std::uint32_t turns) {
+        return Waits{{"ld.global.u32 %r2, [%d1];", turns}, {"ld.global.u32 %r4, [%d3];", turns}};
+    };
+    const std::string loop = loop_of(two_and_two);
+    const auto with = [&](const std::string& old, const std::string& text) {
+        std::string changed = loop;
+        return changed.replace(changed.find(old), old.size(), text);
+    };
+    CHECK(waits(with("setp.lt.u32 %p8, %i, %n", "setp.lt.u32 %p8, %i, 7")) == expected(4));
+    CHECK(waits(loop) == expected(4));
+    CHECK(waits(with("TOP:\n", "TOP:\n.pragma \"nounroll\";\n")) == expected(1));
+    CHECK(waits(with("add.u32 %i, %i, 1", "add.u32 %i, %i, %n")) == expected(1));
+    CHECK(waits(with("%p8, %i, %n", "%p8, %r5, %n")) == expected(1));  // ends where a load says
+}
+
+TEST_CASE("loads stay behind stores of the same memory that wait for loads, unless nothing changes them") {
+    const auto copying = [](const std::string& load, const std::string& store) {
+        return waits(loop_of(load + " %r2, [%d1];\n" + store + " [%a], %r2;\n" + load + " %r3, [%d1+4];\n"));
+    };
+    const auto count = [](const Waits& all) { return std::pair(all.size(), all.at(0).second); };
+    CHECK(count(copying("ld.global.u32", "st.global.u32")) == std::pair(std::size_t{2}, 1u));
+    CHECK(count(copying("ld.global.nc.u32", "st.global.u32")) == std::pair(std::size_t{1}, 1u));
+    CHECK(count(copying("ld.global.u32", "st.shared.u32")) == std::pair(std::size_t{1}, 1u));
+    CHECK(count(copying("ld.shared.u32", "st.shared.u32")) == std::pair(std::size_t{2}, 1u));
+}
+
+TEST_CASE("no more than sixteen loads are in flight") {
+    std::string many;
+    for (int i = 0; i < 20; ++i) many += "ld.global.u32 %r2, [%d1+" + std::to_string(4 * i) + "];\n";
+    const Waits all = waits(loop_of(many));
+    CHECK(all == Waits{{"ld.global.u32 %r2, [%d1+0];", 1}, {"ld.global.u32 %r2, [%d1+64];", 1}});
+}
+
+TEST_CASE("an address that is mixed again and again without a loop is irregular, an index in three dimensions is not") {
+    const auto mixed = [](int times) {
+        std::string body;
+        for (int i = 0; i < times; ++i) {
+            const std::string from = i == 0 ? "%i" : "%r" + std::to_string(10 + i - 1);
+            body += "mad.lo.u32 %r" + std::to_string(10 + i) + ", " + from + ", 1664525, 1013904223;\n";
+        }
+        return irregular_in_loop(body + "mul.wide.u32 %d2, %r" + std::to_string(10 + times - 1) +
+                                 ", 4;\nadd.s64 %d3, %a, %d2;\nld.global.u32 %r4, [%d3];\n");
+    };
+    CHECK(mixed(2).empty());
+    CHECK(mixed(3) == Lines{"ld.global.u32 %r4, [%d3];"});
 }

@@ -82,3 +82,24 @@ TEST_CASE("loads at addresses that the loop computes overlap") {
     Chaser m("h100");
     CHECK(m.cycles("array", 8192, 4096) < 0.7 * vgpu::find_profile("h100").l2_latency);
 }
+
+TEST_CASE("lanes that compare and swap one word wait a fourth of the way to L2 for each other") {
+    Chaser m("h100");
+    m.may_be_wrong = true;  // all lanes store their result
+    const double further = m.cycles("swaps", 1, 1024, 32) - m.cycles("swaps", 1, 1024);
+    CAPTURE(further);
+    CHECK((further > 1900 && further < 2150));
+}
+
+TEST_CASE("each half of L2 holds what its multiprocessors use, so there is room for half as much") {
+    // 320 KiB twice, more than L1 holds. The L2 of one multiprocessor is 397,000 bytes, half of it less than that.
+    Chaser half("h100:1"), whole("rtx4090:1");
+    const auto fetched = [](Chaser& m) {
+        constexpr std::uint32_t lines = 2560;
+        Words ring(std::size_t{lines} * 32);
+        for (std::uint32_t i = 0; i < lines; ++i) ring[i * 32ull] = (i + 1) % lines * 32;
+        return m.launch("chain", {1}, {1}, m.upload(ring), std::uint64_t{2 * lines}).counters.dram_read_sectors;
+    };
+    CHECK(fetched(half) > 4000);
+    CHECK(fetched(whole) < 3000);
+}

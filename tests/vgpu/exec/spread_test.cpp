@@ -108,7 +108,7 @@ TEST_CASE("a crowd of idle blocks does not make the one faster that does all") {
     for (const char* kernel : {"computes", "shares"}) {
         CAPTURE(kernel);
         const Times t = times(kernel, 1);
-        CHECK(t.crowd_ns > 0.99 * t.alone_ns);
+        CHECK(t.crowd_ns > 0.95 * t.alone_ns);
         CHECK(t.crowd_ns < 1.5 * t.alone_ns);
         CHECK(3 * t.even_ns < t.crowd_ns);
     }
@@ -117,7 +117,7 @@ TEST_CASE("a crowd of idle blocks does not make the one faster that does all") {
 TEST_CASE("a block whose instructions are expensive has more to do than others with as many") {
     Machine m(1, kernels, 200'000'000, "h100:4", {false, false, false, false});
     const auto time = [&](std::uint32_t blocks) { return m.launch("divides", {blocks}, {256}, 4, 2048).duration_ns; };
-    CHECK(time(4) > 0.9 * time(1));
+    CHECK(time(4) > 0.7 * time(1));  // the longest warp is found by what it issues, not by what it waits for
     CHECK(time(4) < 1.5 * time(1));
 }
 

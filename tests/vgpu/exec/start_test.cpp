@@ -285,7 +285,7 @@ TEST_CASE("printf that is declared in another way than CUDA's is given nothing t
     CHECK(run(".extern .func vprintf (.param .b64 a);", "call vprintf, (q);\nmov.u32 %r1, 7;") == Printed{7, "o%k\n"});
 }
 
-TEST_CASE("reads take the time of the memory that lies behind them: a small array comes from DRAM once") {
+TEST_CASE("reads take the time of the memory that lies behind them: what L2 can hold is there") {
     const auto time = [](std::size_t words) {
         Machine m(1,
                   ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in) {\n"
@@ -295,8 +295,8 @@ TEST_CASE("reads take the time of the memory that lies behind them: a small arra
         const auto in = m.upload(std::vector<u32>(words));
         return m.launch("k", {20000}, {256}, in).duration_ns;
     };
+    CHECK(time(256) == time(1 << 16));
     CHECK(time(256) < 0.9 * time(1 << 22));
-    CHECK(time(256) < time(1 << 16));
 }
 
 TEST_CASE("the host's memory takes the time of the link, and managed memory comes over it once") {
@@ -326,13 +326,17 @@ TEST_CASE("the host's memory takes the time of the link, and managed memory come
 }
 
 TEST_CASE("lanes that part take time, even where they execute nothing apart, and in one block as in all") {
+    std::string skipped;  // more than predicates would do
+    for (int i = 0; i < 13; ++i) skipped += "add.u32 %r5, %r5, 1;\n";
     for (const char* branch : {"@%p1 bra L0;", "brx.idx %r2, ts;"}) {
         const auto time = [&](const std::string& threads, const std::string& mask) {  // which threads take the branch
             Machine m(1,
                       kernel("ts: .branchtargets L0, L1;\nmov.u32 %r1, 0;\nsetp.lt.u32 %p3, %n, " + threads +
                                  ";\nselp.b32 %r2, " + mask +
-                                 ", 0, %p3;\nand.b32 %r2, %n, %r2;\nsetp.eq.u32 %p1, %r2, 1;\nMORE:\n" + branch +
-                                 "\nL0:\nL1:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 1000;\n@%p2 bra MORE;",
+                                 ", 0, %p3;\nand.b32 %r2, %n, %r2;\nsetp.eq.u32 %p1, %r2, 1;\nMORE:\n" + branch + "\n" +
+                                 skipped +
+                                 "L0:\nL1:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, "
+                                 "1000;\n@%p2 bra MORE;",
                              1),
                       10'000'000, "h100:4", no_checks);
             return m.launch("k", {4}, {256}, m.upload(std::vector<u32>(1))).duration_ns;

@@ -295,6 +295,41 @@ TEST_CASE("scattered loads: as many sectors from L2 and from device memory as we
     CHECK(time({3'200'000, 3'000'000, 1'000, 2'000}, 400'000).l2_ns == Approx(375'000 * l2));
 }
 
+TEST_CASE("units of which there are few work while instructions are issued") {
+    const Profile profile = find_profile("h100:1");
+    device::LaunchConfig config;
+    config.grid = {64, 1, 1}, config.block = {256, 1, 1};
+    device::Counters counters;
+    counters.inst_executed = 100'000'000;
+    const auto time = [&](const MachineCost& machine) {
+        Traffic traffic;
+        traffic.machine = machine;
+        return model_kernel(profile, config, counters, {8, 1, 1, ""}, traffic).total_ns();
+    };
+    const double without = time({});
+    CHECK(time({.logic = 30'000'000}) == without);
+    CHECK(time({.logic = 80'000'000}) == Approx(without * 2).epsilon(0.05));
+}
+
+TEST_CASE("a warp that waits for fewer of its loads is faster alone") {
+    const Profile profile = find_profile("h100:1");
+    device::LaunchConfig config;
+    config.grid = {1, 1, 1}, config.block = {32, 1, 1};
+    device::Counters counters;
+    counters.global_load_requests = counters.global_load_sectors = 64'000;
+    counters.shared_load_requests = counters.shared_load_wavefronts = 64'000;
+    const auto latency = [&](const Waits& global, const Waits& shared) {
+        Traffic traffic;
+        traffic.global_waits = global, traffic.shared_waits = shared;
+        return model_kernel(profile, config, counters, {8, 1, 1, ""}, traffic).latency_ns;
+    };
+    const double all = latency({100, 100}, {100, 100});
+    CHECK(latency({100, 50}, {100, 50}) == Approx(all / 2));
+    CHECK(latency({100, 100}, {100, 25}) - latency({100, 100}, {100, 0}) ==
+          Approx(16'000 * profile.shared_latency / profile.properties.clock_ghz));
+    CHECK(latency({}, {}) == Approx(all / 4).epsilon(0.01));  // unknown
+}
+
 TEST_CASE("odd arguments give a finite time") {
     const Profile profile = find_profile("h100:1");
     device::Counters counters;

@@ -301,12 +301,14 @@ TEST_CASE("lines: inlined frames lead to the outermost line (trap 4)") {
 }
 
 TEST_CASE("directives of kernels, sections and pragmas") {
-    const Module module = parse(header +
-                                ".visible .entry k() .maxntid 256, 1, 1 .minnctapersm 2 .maxnreg 64 .pragma \"abi\";\n"
-                                "{ .pragma \"nounroll\"; ret; }\n.entry q .reqntid 32, 4 { ret; }\n"
-                                ".section .debug_info { .b32 4 { L: .b64 x-y } }\n.pragma \"z\";");
+    const Module module =
+        parse(header +
+              ".visible .entry k() .maxntid 256, 1, 1 .minnctapersm 2 .maxnreg 64 .pragma \"abi\";\n"
+              "{ .pragma \"other\"; ret; .pragma \"nounroll\"; ret; }\n.entry q .reqntid 32, 4 { ret; }\n"
+              ".section .debug_info { .b32 4 { L: .b64 x-y } }\n.pragma \"z\";");
     CHECK(module.functions[0].max_ntid[0] == 256);
     CHECK(module.functions[0].min_nctapersm == 2);
+    CHECK(module.functions[0].nounroll == std::vector<std::uint32_t>{1});
     CHECK(module.functions[1].req_ntid[1] == 4);
     CHECK(module.functions[1].req_ntid[2] == 1);
 }

@@ -1,0 +1,203 @@
+#include "vgpu/code/machine_code.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "vgpu/code/flow_graph.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+using Kind = ptx::Operand::Kind;
+
+// PTX instructions that a predicate replaces the branch around, at most.
+constexpr std::uint32_t longest_predicated = 12;
+
+bool ends_quietly(const BasicBlock& block, std::uint32_t index) {
+    return block.terminator == Terminator::Fall || block.terminator == Terminator::Skip ||
+           (block.terminator == Terminator::Branch && block.target > index);
+}
+
+// As binary logarithms: by which power of two each register's value can be divided.
+class Alignments {
+  public:
+    explicit Alignments(const ptx::Function& function) : known_(function.registers.size(), most) {
+        // Values only get less aligned until nothing changes.
+        for (bool changes = true; changes;) {
+            changes = false;
+            for (const ptx::Instruction& in : function.body) {
+                if (in.operands.empty()) continue;
+                changes |= in.operands[0].kind == Kind::Register && lower(in.operands[0].reg, result_of(in));
+                for (const ptx::Operand& element : in.operands[0].elements)
+                    changes |= element.kind == Kind::Register && lower(element.reg, 0);
+            }
+        }
+    }
+    [[nodiscard]] unsigned of(std::uint32_t reg) const { return reg < known_.size() ? known_[reg] : 0; }
+    static constexpr unsigned of_symbol = 4;  // ptxas places arrays of shared memory at multiples of 16 bytes
+
+  private:
+    static constexpr std::uint8_t most = 31;
+    bool lower(std::uint32_t reg, unsigned to) {
+        if (reg >= known_.size() || known_[reg] <= to) return false;
+        known_[reg] = static_cast<std::uint8_t>(to);
+        return true;
+    }
+    [[nodiscard]] unsigned of(const ptx::Operand& operand) const {
+        switch (operand.kind) {
+            case Kind::Register:
+                return of(operand.reg);
+            case Kind::Immediate:
+                return std::min<unsigned>(most, static_cast<unsigned>(std::countr_zero(operand.imm)));
+            case Kind::Symbol:
+                return of_symbol;
+            default:
+                return 0;
+        }
+    }
+    [[nodiscard]] unsigned result_of(const ptx::Instruction& in) const {
+        const auto operand = [&](std::size_t i) { return i < in.operands.size() ? of(in.operands[i]) : 0; };
+        const std::string_view opcode = in.opcode;
+        unsigned found = 0;
+        if (opcode == "mov" || opcode == "cvta" || opcode == "cvt")
+            found = operand(1);
+        else if (opcode == "add" || opcode == "sub" || opcode == "or" || opcode == "selp" || opcode == "min" ||
+                 opcode == "max")
+            found = std::min(operand(1), operand(2));
+        else if (opcode == "and")
+            found = std::max(operand(1), operand(2));
+        else if (opcode == "mul")
+            found = operand(1) + operand(2);
+        else if (opcode == "mad")
+            found = std::min(operand(1) + operand(2), operand(3));
+        else if (opcode == "shl" && in.operands.size() > 2 && in.operands[2].kind == Kind::Immediate)
+            found = operand(1) + static_cast<unsigned>(std::min<std::uint64_t>(in.operands[2].imm, most));
+        return std::min<unsigned>(found, most);
+    }
+    std::vector<std::uint8_t> known_;
+};
+
+// An address as a sum of a register or symbol and a constant.
+struct Place {
+    std::string_view symbol;
+    std::uint32_t reg = ptx::Operand::no_register;
+    std::int64_t offset = 0;
+};
+
+// Instructions that only add a constant to a register, by the register that they write.
+using Sums = std::map<std::uint32_t, const ptx::Instruction*>;
+
+Sums find_sums(const ptx::Function& function) {
+    Sums sums;
+    std::map<std::uint32_t, unsigned> writes;
+    for (const ptx::Instruction& in : function.body) {
+        if (in.operands.empty() || in.operands[0].kind != Kind::Register) continue;
+        ++writes[in.operands[0].reg];
+        if (in.opcode == "add" && in.operands.size() == 3 && in.operands[1].kind == Kind::Register &&
+            in.operands[2].kind == Kind::Immediate && in.guard == ptx::Operand::no_register)
+            sums[in.operands[0].reg] = &in;
+    }
+    std::erase_if(sums, [&](const auto& sum) { return writes[sum.first] > 1; });
+    return sums;
+}
+
+Place place_of(const ptx::Operand& address, const Sums& sums) {
+    Place place{address.symbol, address.reg, address.offset};
+    for (auto sum = sums.find(place.reg); sum != sums.end(); sum = sums.find(place.reg)) {
+        place.offset += static_cast<std::int64_t>(sum->second->operands[2].imm);
+        place.reg = sum->second->operands[1].reg;
+    }
+    return place;
+}
+
+bool loads_word(const ptx::Instruction& in) {
+    if (in.opcode != "ld" || in.modifiers.size() != 2 || in.operands.size() < 2) return false;
+    return (in.modifiers[0] == "shared" || in.modifiers[0] == "shared::cta") && in.modifiers[1].ends_with("32");
+}
+
+// Behind it, memory may hold something else.
+bool changes_shared_memory(const ptx::Instruction& in) {
+    if (in.opcode == "st") return std::ranges::find(in.modifiers, "global") == in.modifiers.end();
+    return in.opcode == "bar" || in.opcode == "barrier" || in.opcode == "atom" || in.opcode == "red" || in.is_call();
+}
+
+using Words = std::map<std::int64_t, std::vector<std::uint32_t>>;  // instructions by offset
+
+void merge(const Words& words, unsigned alignment, std::vector<MergedLoad>& merged) {
+    const auto has_run = [&](std::int64_t first, unsigned count) {
+        if (first % (4 * count) != 0 || alignment < static_cast<unsigned>(std::countr_zero(4 * count))) return false;
+        for (unsigned i = 1; i < count; ++i)
+            if (!words.contains(first + 4 * i)) return false;
+        return true;
+    };
+    for (auto word = words.begin(); word != words.end();) {
+        const unsigned count = has_run(word->first, 4) ? 4 : has_run(word->first, 2) ? 2 : 1;
+        for (unsigned i = 0; i < count; ++i, ++word)
+            for (const std::uint32_t insn : word->second)
+                if (count > 1) merged.push_back({insn, count});
+    }
+}
+
+}  // namespace
+
+void find_predicated_branches(Code& code, const FunctionCode& function) {
+    const PostDominators meets(code, function);
+    std::vector<std::uint32_t> entries(code.blocks.size() + 1);  // by block: how many others lead to it
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b)
+        for_successors(code, b, [&](std::uint32_t next) { ++entries[next]; });
+    std::uint32_t head = function.first_block, last = head;  // of the current stretch
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        BasicBlock& block = code.blocks[b];
+        if (b > last) head = last = b;
+        block.stretch = head;
+        if (block.terminator != Terminator::Branch || !block.conditional || block.target <= b) continue;
+        const auto [region, join] = meets.region(b);
+        if (join == PostDominators::none || join != b + 1 + region.size()) continue;
+        std::uint32_t size = 0, inner = 0;  // inner: ways from the region to where the sides meet
+        const bool is_short = std::ranges::all_of(region, [&, join = join](std::uint32_t part) {
+            size += code.blocks[part].size;
+            for_successors(code, part, [&](std::uint32_t next) { inner += next == join; });
+            return part > b && part < join && size <= longest_predicated && ends_quietly(code.blocks[part], part);
+        });
+        for_successors(code, b, [&, join = join](std::uint32_t next) { inner += next == join; });
+        if (is_short) block.predicated_until = join;
+        if (is_short && entries[join] == inner) last = std::max(last, join);
+    }
+}
+
+std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& function, const ptx::Function& source) {
+    const Alignments alignments(source);
+    const Sums sums = find_sums(source);
+    std::map<std::uint32_t, const ptx::Instruction*> by_line;
+    for (const ptx::Instruction& in : source.body) by_line.emplace(in.ptx_line, &in);
+    std::map<std::pair<std::string_view, std::uint32_t>, Words> words;  // of one stretch of code
+    std::vector<MergedLoad> merged;
+    const auto finish = [&] {
+        for (const auto& [base, found] : words)
+            merge(found, base.first.empty() ? alignments.of(base.second) : Alignments::of_symbol, merged);
+        words.clear();
+    };
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        const BasicBlock& block = code.blocks[b];
+        if (block.stretch == b) finish();
+        for (std::uint32_t insn = block.begin; insn < block.begin + block.size; ++insn) {
+            const auto in = by_line.find(code.ptx_lines[insn]);
+            if (in == by_line.end()) continue;
+            if (changes_shared_memory(*in->second)) finish();
+            if (!loads_word(*in->second)) continue;
+            const Place place = place_of(in->second->operands[1], sums);
+            words[{place.symbol, place.reg}][place.offset].push_back(insn);
+        }
+    }
+    finish();
+    std::ranges::sort(merged, {}, &MergedLoad::insn);
+    return merged;
+}
+
+}  // namespace warpgrade::vgpu
