@@ -436,6 +436,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.lines = std::move(result.lines);
     record.trace = std::move(result.trace);
     record.any_data = std::move(result.any_data);
+    record.any_order = result.any_order;
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);
     if (const auto& fault = result.fault) {

@@ -264,6 +264,7 @@ struct Code {
     std::vector<std::uint32_t> compare_and_swaps;               // memory slots of these instructions
     std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
     DataDependence data_dependence;
+    bool any_order = false;  // without races, its results do not depend on the order of threads (see any_order.hpp)
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or
                                             // store
     std::uint32_t used_specials = 0;        // one bit per Special
