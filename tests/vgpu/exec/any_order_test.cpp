@@ -60,15 +60,16 @@ TEST_CASE("threads that only barriers order give the same in each order") {
 
 TEST_CASE("what can tell the order, or is not watched for races, may depend on it") {
     const std::string store = "\nst.global.u32 [%pb], %r1;";
-    for (const char* body :
-         {"atom.global.add.u32 %r1, [%a], 1;", "atom.shared.add.u32 %r1, [first], 1;", "red.global.add.u32 [%a], 1;",
-          "ld.volatile.global.u32 %r1, [%pa];", "ld.relaxed.gpu.global.u32 %r1, [%pa];", "ld.global.cv.u32 %r1, [%pa];",
-          "membar.gl;", "fence.acq_rel.gpu;", "activemask.b32 %r1;", "mov.u32 %r1, %clock;", "mov.u32 %r1, %smid;",
-          "mov.u32 %r1, %warpid;", "nanosleep.u32 10;",
-          // Barriers and collectives of some, which racecheck takes for those of all.
-          "bar.sync 1;", "bar.sync 0, 64;", "bar.arrive 1, 64;", "bar.warp.sync 0xffff;",
-          "mov.u32 %r2, 1;\nbar.sync %r2;", "mov.u32 %r2, 0xffff;\nbar.warp.sync %r2;",
-          "shfl.sync.down.b32 %r1, %t, 1, 31, 0xffff;"}) {
+    const std::string some = "setp.gt.u32 %p1, %t, 15;\n@%p1 bra OTHERS;\n", others = "\nOTHERS:";
+    for (const std::string& body : std::vector<std::string>{
+             "atom.global.add.u32 %r1, [%a], 1;", "st.shared.u32 [%i], 0;\natom.shared.add.u32 %r1, [%i], 1;",
+             "red.global.add.u32 [%a], 1;", "ld.volatile.global.u32 %r1, [%pa];",
+             "ld.relaxed.gpu.global.u32 %r1, [%pa];", "ld.global.cv.u32 %r1, [%pa];", "membar.gl;",
+             "fence.acq_rel.gpu;", "activemask.b32 %r1;", "mov.u32 %r1, %clock;", "mov.u32 %r1, %smid;",
+             "mov.u32 %r1, %warpid;", "nanosleep.u32 10;",
+             // Barriers and collectives of some, which racecheck takes for those of all.
+             "bar.sync 1;", "bar.sync 0, 64;", "bar.arrive 1, 64;", "mov.u32 %r2, 1;\nbar.sync %r2;",
+             some + "bar.warp.sync 0xffff;" + others, some + "shfl.sync.down.b32 %r1, %t, 1, 15, 0xffff;" + others}) {
         INFO(body);
         CHECK_FALSE(any_order(body + store));
     }
