@@ -32,7 +32,7 @@ struct LaunchResult {
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::optional<device::AnyData> any_data;
-    bool any_order = false;  // as in LaunchRecord
+    bool any_order = false;        // as in LaunchRecord
     std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed
     std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
 };
