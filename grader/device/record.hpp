@@ -60,6 +60,7 @@ struct LaunchRecord {
     std::vector<CauseCost> costs;      // those that are worth mentioning; only with advice
     std::optional<AccessTrace> trace;  // only if it was asked for
     std::optional<AnyData> any_data;   // only if all checks ran and found no error
+    bool any_order = false;            // gives the same bits in each order of blocks, warps and lanes; false: not known
     int error_code = 0;
     std::string error;
     bool part_of_result = true;                    // set by the judge from OriginVerdict::not_part

@@ -108,7 +108,7 @@ void fields(Archive& archive, LaunchRecord& record) {
     archive(record.counters, record.most_block_instructions);
     archive.list(record.lines, RecordLimits::max_lines);
     archive.list(record.costs, max_costs);
-    archive(record.trace, record.any_data);
+    archive(record.trace, record.any_data, record.any_order);
     archive(record.error_code);
     if (record.error_code != error::success) archive(record.error);
 }

@@ -109,6 +109,7 @@ CallResult make_result(DeviceReport report, std::uint64_t returned, std::vector<
     CallResult result;
     result.result = returned;
     result.outputs = std::move(outputs);
+    result.any_order = std::ranges::all_of(report.launches, &device::LaunchRecord::any_order);
     for (std::size_t i = 0; i < report.launches.size(); ++i) {
         const bool part =
             !report.origin || std::ranges::find(report.origin->not_part, i + 1) == report.origin->not_part.end();

@@ -331,6 +331,7 @@ CallResult Program::attempt(const CallSpec& spec) {
         fail_out_of_time(spec.function, late, limit);
     }
     seconds_used_ += std::chrono::duration<double>(Clock::now() - begin - excluded).count();
+    any_order_ &= result.any_order;
     return result;
 }
 
@@ -359,7 +360,7 @@ Replay* Program::prepare_replay(const CallSpec& spec, TimeLimit limit) {
 }
 
 std::vector<OtherOutput> Program::in_other_orders(std::span<const std::byte> output) {
-    if (!session_ || !may_be_repeated(stored_calls_)) return {};
+    if (!session_ || any_order_ || !may_be_repeated(stored_calls_)) return {};
     struct Pause {
         explicit Pause(Session& of) : session(of) { session.pause(); }
         ~Pause() { session.resume(); }
@@ -399,6 +400,7 @@ void Program::end_session() {
     session_.reset();
     arena_file_.reset();
     stored_calls_.clear();
+    any_order_ = true;
     cached_calls_.reset();
 }
 

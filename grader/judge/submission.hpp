@@ -99,6 +99,7 @@ struct CallResult {
     std::vector<std::vector<std::byte>> outputs;  // of out and inout arguments, in order
     Profile profile;
     std::optional<Suspicion> suspicion;
+    bool any_order = false;  // no order of blocks, warps and lanes changes what its launches give
 };
 
 struct OtherOutput;
@@ -146,7 +147,8 @@ class Program {
     [[nodiscard]] device::DeviceProperties timing_device() const;
     // Whether these are the same results of the last profiled call.
     [[nodiscard]] bool are_same(const CallResult& one, const CallResult& other) const;
-    // What the test's last call gives in place of this output in other orders of blocks and warps.
+    // What the test's last call gives in place of this output in other orders of blocks and warps. Nothing is run where
+    // it is known that no order changes anything.
     std::vector<OtherOutput> in_other_orders(std::span<const std::byte> output);
     // Ends the program after a test, and collects findings about its end, such as leaks.
     void finish();
@@ -183,6 +185,7 @@ class Program {
     struct TimedCall;
     std::unique_ptr<TimedCall> timed_call_;  // the last one
     std::vector<StoredCall> stored_calls_;   // of this session
+    bool any_order_ = true;                  // for all of them: see CallResult
     struct CachedCalls;
     std::unique_ptr<CachedCalls> cached_calls_;  // of the starter in this test; null without a cache
     double seconds_used_ = 0;

@@ -145,19 +145,19 @@ class VirtualGpu final : public ClockedDevice {
         if (modules_.erase(module) == 0) throw DeviceError(error::invalid_resource_handle, "no such module");
     }
     device::FunctionId find_function(device::ModuleId module, std::string_view name) override {
-        LoadedKernel& kernel = module_of(module).kernel(name);
+        const LoadedKernel& kernel = module_of(module).kernel(name);
         for (const auto& [id, f] : functions_)
-            if (f.kernel == &kernel) return id;
-        kernel.info.max_threads_per_block =
-            std::min(kernel.info.max_threads_per_block, max_block_threads(profile_.properties, kernel.info));
-        functions_.emplace(next_function_, Function{module, &kernel});
+            if (f.module == module && f.kernel == &kernel) return id;
+        device::FunctionInfo info = kernel.info;
+        info.max_threads_per_block = std::min(info.max_threads_per_block, max_block_threads(profile_.properties, info));
+        functions_.emplace(next_function_, Function{module, &kernel, std::move(info)});
         return next_function_++;
     }
     [[nodiscard]] const device::FunctionInfo& function_info(device::FunctionId function) const override {
-        return find(function).kernel->info;
+        return find(function).info;
     }
     [[nodiscard]] std::string readable_name(device::FunctionId function) const override {
-        return vgpu::readable_name(find(function).kernel->info.name);
+        return vgpu::readable_name(find(function).info.name);
     }
     [[nodiscard]] bool talks_to_host(device::FunctionId function) const override {
         return find(function).kernel->code.talks_to_host;
@@ -201,7 +201,7 @@ class VirtualGpu final : public ClockedDevice {
 
     [[nodiscard]] device::Occupancy occupancy(device::FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const override {
-        return vgpu::occupancy(profile_.properties, find(function).kernel->info, block_threads, dynamic_shared_bytes);
+        return vgpu::occupancy(profile_.properties, find(function).info, block_threads, dynamic_shared_bytes);
     }
 
     [[nodiscard]] bool keeps_origin() const override { return options_.origin; }
@@ -266,7 +266,8 @@ class VirtualGpu final : public ClockedDevice {
     }
     struct Function {
         device::ModuleId module;
-        LoadedKernel* kernel;
+        const LoadedKernel* kernel;
+        device::FunctionInfo info;  // of this kernel on this device
     };
 
     [[nodiscard]] LoadedModule& module_of(device::ModuleId id) const {
@@ -363,7 +364,7 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
 void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& config, std::span<const std::byte> params) {
     const Function& f = find(id);
     const LoadedKernel& kernel = *f.kernel;
-    const device::FunctionInfo& info = kernel.info;
+    const device::FunctionInfo& info = f.info;
     // Caps an absurd block size before arithmetic on it can overflow.
     const std::uint64_t threads = std::min<std::uint64_t>(config.block.count(), 1u << 20);
     const auto fit = occupancy(id, static_cast<std::uint32_t>(std::max<std::uint64_t>(threads, 1)),
@@ -436,6 +437,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.lines = std::move(result.lines);
     record.trace = std::move(result.trace);
     record.any_data = std::move(result.any_data);
+    record.any_order = result.any_order;
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);
     if (const auto& fault = result.fault) {

@@ -31,6 +31,18 @@ TEST_CASE("a device server serves the sessions of several tests, one after the o
     }
 }
 
+TEST_CASE("calls are repeated in other orders unless no launch depends on the order") {
+    const auto begun = [](const char* device) {
+        const auto judged = judge_on(device);
+        INFO(judged.output);
+        CHECK(judged.others_pass());
+        return count(judged.output, "a device server begins\n");
+    };
+    CHECK(begun("any_order") == 2);
+    CHECK(begun("second_any_order") == 3);  // the first launch may
+    CHECK(begun("stores") == 3);
+}
+
 TEST_CASE("a device server whose session did not come to an end serves no other one") {
     const auto judged = judge("throws", "--device-server " WG_FAKE_DEVICE " --device fake:leaks");
     INFO(judged.output);

@@ -118,12 +118,14 @@ std::string report(const std::string& what, const json& request) {
     }
     if (what == "works_hard") report.launches = {hard_work("first"), hard_work("second")};
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
-    if (what == "stores" || what == "atomics" || what == "surfaces") {
+    if (what == "stores" || what == "atomics" || what == "surfaces" || what.ends_with("any_order")) {
         report.launches = {launch("first", 250.0), launch("second", 750.0)};
         auto& did = *report.launches[1].counters;
-        (what == "stores"    ? did.global_store_requests
-         : what == "atomics" ? did.atomic_requests
-                             : did.surface_store_requests) = 1;
+        (what == "atomics"    ? did.atomic_requests
+         : what == "surfaces" ? did.surface_store_requests
+                              : did.global_store_requests) = 1;
+        report.launches[0].any_order = what == "any_order";
+        report.launches[1].any_order = what.ends_with("any_order");
     }
     if (what.starts_with("not_found") && request.contains("origin")) {
         auto& verdict = report.origin.emplace();

@@ -154,6 +154,7 @@ void note_harmless(Warp& w, const Insn& in, const Insn* other) {
         return store && std::ranges::binary_search(code.data_dependence.fixed_stores,
                                                    static_cast<std::uint32_t>(store - code.insns.data()));
     };
+    w.executor->watch.order_may_matter = true;
     const Insn*& first = w.executor->watch.harmless_store;
     if ((!first || &in < first) && !(is_fixed(&in) && is_fixed(other))) first = &in;
 }

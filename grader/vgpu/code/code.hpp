@@ -282,6 +282,7 @@ struct Code {
     std::vector<LoadWait> load_waits;                           // the same
     std::vector<MergedLoad> merged_loads;                       // see machine_code.hpp
     DataDependence data_dependence;
+    bool any_order = false;  // without races, its results do not depend on the order of threads (see any_order.hpp)
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or
                                             // store
     std::uint32_t used_specials = 0;        // one bit per Special

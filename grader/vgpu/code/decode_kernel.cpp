@@ -3,6 +3,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "vgpu/code/any_order.hpp"
 #include "vgpu/code/block_paths.hpp"
 #include "vgpu/code/chains.hpp"
 #include "vgpu/code/data_dependence.hpp"
@@ -150,6 +151,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     }
     builder.code.data_dependence =
         find_data_dependence(builder.code, builder.code.functions[0], kernel, builder.accesses[0]);
+    builder.code.any_order = is_order_independent(kernel);
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();

@@ -16,6 +16,7 @@ namespace warpgrade::vgpu {
 struct SymbolPlace {
     ptx::Space space = ptx::Space::Global;  // None: a function
     std::uint64_t address = 0, bytes = 0;
+    bool operator==(const SymbolPlace&) const = default;
 };
 using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
 

@@ -67,14 +67,13 @@ ptx::Module parse_image(std::span<const std::byte> image, int compute_capability
     }
 }
 
-// The image is cached as long as a module that uses it is loaded.
-std::shared_ptr<const ModuleImage> image_of(std::span<const std::byte> bytes, int compute_capability) {
-    static std::mutex mutex;
-    static std::weak_ptr<const ModuleImage> last;
-    const std::lock_guard lock(mutex);
-    if (auto known = last.lock();
-        known && known->compute_capability == compute_capability && std::ranges::equal(known->bytes, bytes))
-        return known;
+std::mutex images;
+
+// The last image is kept.
+std::shared_ptr<ModuleImage> image_of(std::span<const std::byte> bytes, int compute_capability) {
+    static std::shared_ptr<ModuleImage> last;
+    const std::lock_guard lock(images);
+    if (last && last->compute_capability == compute_capability && std::ranges::equal(last->bytes, bytes)) return last;
     auto image = std::make_shared<ModuleImage>();
     image->bytes.assign(bytes.begin(), bytes.end());
     image->compute_capability = compute_capability;
@@ -83,17 +82,30 @@ std::shared_ptr<const ModuleImage> image_of(std::span<const std::byte> bytes, in
     return image;
 }
 
+std::shared_ptr<DecodedKernels> decoded_of(ModuleImage& image, const SymbolTable& symbols, bool steps) {
+    const std::lock_guard lock(images);
+    if (!image.decoded || image.decoded->symbols != symbols || image.decoded->steps != steps) {
+        image.decoded = std::make_shared<DecodedKernels>();
+        image.decoded->symbols = symbols;
+        image.decoded->steps = steps;
+    }
+    return image.decoded;
+}
+
 }  // namespace
 
 LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
                            const OpcodeTable& opcodes, bool steps)
-    : memory_(memory), opcodes_(opcodes), steps_(steps), image_(image_of(image, compute_capability)) {
+    : memory_(memory), opcodes_(opcodes) {
+    const auto shared = image_of(image, compute_capability);
+    image_ = shared;
     try {
         place_variables();
     } catch (...) {
         for (Allocation* a : variables_) memory_.release(*a);
         throw;
     }
+    decoded_ = decoded_of(*shared, symbols_, steps);
 }
 
 LoadedModule::~LoadedModule() {
@@ -157,8 +169,9 @@ std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxE
     return fmt::format("kernel '{}': {}", readable_name(function.name), e.what());
 }
 
-LoadedKernel& LoadedModule::kernel(std::string_view name) {
-    for (const auto& k : kernels_)
+const LoadedKernel& LoadedModule::kernel(std::string_view name) {
+    const std::lock_guard lock(decoded_->mutex);
+    for (const auto& k : decoded_->kernels)
         if (k->function->name == name) return *k;
     const ptx::Function* f = ptx().find_function(std::string(name));
     if (!f || !f->is_entry || f->is_declaration)
@@ -166,7 +179,7 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
     auto k = std::make_unique<LoadedKernel>();
     k->function = f;
     try {
-        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_, steps_);
+        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_, decoded_->steps);
     } catch (const ptx::PtxError& e) {
         const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
         throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));
@@ -195,8 +208,8 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
         }
     info.constant_bytes = static_cast<std::uint32_t>(constants);
     info.ptx_version = info.binary_version = ptx().target;
-    kernels_.push_back(std::move(k));
-    return *kernels_.back();
+    decoded_->kernels.push_back(std::move(k));
+    return *decoded_->kernels.back();
 }
 
 device::SymbolInfo LoadedModule::symbol(std::string_view name) const {

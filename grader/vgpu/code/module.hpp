@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,13 +21,22 @@ struct LoadedKernel {
     device::FunctionInfo info;
 };
 
-// The parsed contents of an image. Modules loaded from the same bytes share it: a call and its replay load the same
-// image.
+// The kernels of an image that are decoded for one placing of its variables.
+struct DecodedKernels {
+    SymbolTable symbols;
+    bool steps = false;
+    std::mutex mutex;
+    std::vector<std::unique_ptr<LoadedKernel>> kernels;
+};
+
+// The parsed contents of an image. Modules loaded from the same bytes share it, and their kernels if their variables
+// have the same addresses: a call, its replay, and the sessions of the next tests load the same image.
 struct ModuleImage {
     std::vector<std::byte> bytes;
     int compute_capability = 0;
     std::vector<KernelResources> resources;
     ptx::Module ptx;
+    std::shared_ptr<DecodedKernels> decoded;  // for the last placing
 };
 
 class LoadedModule {
@@ -41,9 +51,10 @@ class LoadedModule {
 
     // Decodes the kernel at its first use. Throws DeviceError if it does not exist or its PTX is unsupported (with the
     // line).
-    LoadedKernel& kernel(std::string_view name);
+    const LoadedKernel& kernel(std::string_view name);
     [[nodiscard]] device::SymbolInfo symbol(std::string_view name) const;
     [[nodiscard]] const ptx::Module& ptx() const { return image_->ptx; }
+    [[nodiscard]] std::weak_ptr<const ModuleImage> image() const { return image_; }
 
   private:
     void place_variables();
@@ -51,11 +62,10 @@ class LoadedModule {
 
     GlobalMemory& memory_;
     const OpcodeTable& opcodes_;
-    const bool steps_;
     std::shared_ptr<const ModuleImage> image_;
     SymbolTable symbols_;
     std::vector<Allocation*> variables_;
-    std::vector<std::unique_ptr<LoadedKernel>> kernels_;
+    std::shared_ptr<DecodedKernels> decoded_;
 };
 
 }  // namespace warpgrade::vgpu

@@ -310,8 +310,10 @@ LaunchResult Grid::run() {
     if (checks.race && checks.init && checks.sync && !result_.fault &&
         std::ranges::none_of(result_.diagnostics, [](const device::Diagnostic& found) {
             return found.rule->severity == device::Severity::Error;
-        }))
+        })) {
         result_.any_data = say_of_other_data();
+        result_.any_order = has_any_order();
+    }
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
     if (!result_.fault) result_.children = std::move(launch_.children);
@@ -330,6 +332,12 @@ device::AnyData Grid::say_of_other_data() const {
     for (const Executor& e : executors_)
         if (const Insn* store = e.watch.harmless_store; store && (!harmless || store < harmless)) harmless = store;
     return harmless ? open("value", *harmless) : device::AnyData{.holds = true, .because = {}, .place = {}};
+}
+
+// Without races, barriers alone decide what each thread reads, if the code has nothing else that asks for the order.
+bool Grid::has_any_order() const {
+    return launch_.code.any_order && launch_.tracks.all_watched() &&
+           std::ranges::none_of(executors_, [](const Executor& e) { return e.watch.order_may_matter; });
 }
 
 void Grid::collect_memory() {

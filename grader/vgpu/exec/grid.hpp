@@ -32,6 +32,7 @@ struct LaunchResult {
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::optional<device::AnyData> any_data;
+    bool any_order = false;        // as in LaunchRecord
     std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed
     std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
 };
@@ -57,6 +58,7 @@ class Grid {
     void collect_accesses();
     void collect_trace();
     [[nodiscard]] device::AnyData say_of_other_data() const;
+    [[nodiscard]] bool has_any_order() const;
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t number) const;
     [[nodiscard]] std::uint64_t block_to_start(std::uint64_t started) const;  // the next one after so many

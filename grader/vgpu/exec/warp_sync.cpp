@@ -21,6 +21,7 @@ bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, 
                  fmt::format("waits at barrier {}, but a block has only {}", id, block.barriers.size()));
     Barrier& barrier = block.barriers[id];
     const unsigned kind = in.form & barrier_form::kind;
+    e.watch.order_may_matter |= id != 0 || kind == barrier_form::arrive || (in.form & barrier_form::counted);
     if (in.form & barrier_form::counted) {
         const std::uint32_t threads = operand<std::uint32_t>(w, in.b)[lane];
         if (threads == 0 || threads % warp_size)
@@ -104,6 +105,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
     if ((alike & ~members) != 0 && e.launch->limits.checks.sync)
         report_mask_without_caller(w, in, members, alike & ~members);
+    e.watch.order_may_matter |= members != full_mask || alike != mask;
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
         begin_collective(in, mask);

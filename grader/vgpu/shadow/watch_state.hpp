@@ -125,6 +125,9 @@ struct ExecutorWatch {
     bool any = false;       // racecheck, initcheck or synccheck
     Findings findings;
     const Insn* harmless_store = nullptr;  // the first in the code that would race if it stored another value
+    // Racecheck has not seen all that may order the accesses: it takes barriers of some warps, and __syncwarp() of some
+    // lanes, for those of all, and an unordered store that changes nothing for no race.
+    bool order_may_matter = false;
     AccessNotes notes;
     AccessLog log;
     std::uint64_t now = 1;  // the clock of marks

@@ -104,6 +104,7 @@ void LaunchTracks::first_touch(const Executor& e, Allocation& a, bool store) {
             track(e, a);
         }
         a.touched.fetch_or(mine);
+        all_watched_ &= !a.on_heap;
         return;
     }
     if (a.on_heap) throw AttemptFailed{};
@@ -121,6 +122,7 @@ LaunchTrack& LaunchTracks::track(const Executor& e, Allocation& a) {
     const std::uint64_t marks = 2 * ((a.bytes >> granule_shift_) + 1) * sizeof(Mark);
     const bool marked = marked_ && marked_bytes_ + marks <= max_mark_bytes;
     if (marked) marked_bytes_ += marks;
+    all_watched_ &= marked;
     tracks_.push_back(std::make_unique<LaunchTrack>(a, e.optimistic ? threads_ : 0, marked, granule_shift_));
     a.track.store(tracks_.back().get(), std::memory_order_release);
     return *tracks_.back();
@@ -157,6 +159,7 @@ void LaunchTracks::undo() {
 void LaunchTracks::clear() {
     tracks_.clear();
     marked_bytes_ = 0;
+    all_watched_ = true;
 }
 
 }  // namespace warpgrade::vgpu

@@ -69,6 +69,8 @@ class LaunchTracks {
     // Restores memory to its state before the launch and forgets all tracks.
     void undo();
     void clear();
+    // False if racecheck has not seen all memory that the launch accessed.
+    [[nodiscard]] bool all_watched() const { return all_watched_; }
 
   private:
     LaunchTrack& track(const Executor& executor, Allocation& allocation);
@@ -79,6 +81,7 @@ class LaunchTracks {
     std::mutex mutex_;
     std::vector<std::unique_ptr<LaunchTrack>> tracks_;
     std::uint64_t marked_bytes_ = 0;  // of memory that marks take
+    bool all_watched_ = true;
 };
 
 }  // namespace warpgrade::vgpu
