@@ -46,8 +46,6 @@ void BlockL1::begin_phase() {
 }
 
 inline void BlockL1::miss(std::uint64_t line, unsigned sectors, const Step& step) {
-    on_the_way_.set(number_of(line));
-    any_on_the_way_ = true;
     if (misses.size() < max_requests)
         misses.push_back(LineRequest::of(line, sectors, step.kind, step.slot));
     else if (step.kind <= LineRequest::Kind::ReadPastL1)
@@ -61,7 +59,6 @@ inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const St
     if (step.kind == LineRequest::Kind::Read) {
         there = cache_.read(line, sectors);
         (*stats_)[step.slot].l1_hits += count(there);
-        (*waits_)[step.slot] += there != sectors || is_on_the_way(line);
     } else if (step.kind == LineRequest::Kind::Atomic) {
         cache_.forget(line, sectors);
     }
@@ -85,25 +82,30 @@ void BlockL1::read_once(std::span<const LinePart> parts, const Step& step) {
     }
     misses.resize(static_cast<std::size_t>(end - misses.data()));
     (*stats_)[step.slot].l1_hits += hits;
-    (*waits_)[step.slot] += misses.size() > before;  // lines that no other access has
 }
 
 inline void BlockL1::perform(const Step& step) {
+    (*waits_)[step.slot] += step.kind == LineRequest::Kind::ReadPastL1;
+    if (step.kind != LineRequest::Kind::Read) return look_up(step);
+    const std::int64_t first = step.list == no_list ? step.line : step.line + lists_[step.list].line;
+    const std::uint64_t number = hash_of_line(static_cast<std::uint64_t>(first)) >> 56;
+    const std::uint64_t bit = std::uint64_t{1} << number % 64, before = misses.size() + lost_reads;
+    look_up(step);
+    const bool missed = misses.size() + lost_reads > before;
+    std::uint64_t& on_the_way = on_the_way_[number / 64];
+    (*waits_)[step.slot] += missed || (on_the_way & bit) != 0;
+    if (missed) on_the_way |= bit;
+}
+
+inline void BlockL1::look_up(const Step& step) {
     const auto line = static_cast<std::uint64_t>(step.line);
     if (step.list == no_list) return perform_line(line, step.parts, step);
     const std::span parts(lists_.data() + step.list, step.parts);
     if (step.kind == LineRequest::Kind::Read && step.is_once() && misses.size() + parts.size() <= max_requests) {
         read_once(parts, step);
     } else if (step.kind == LineRequest::Kind::Read) {
-        bool waits = any_on_the_way_ && std::ranges::any_of(parts, [&](const LinePart& part) {
-                         return is_on_the_way(line + static_cast<std::uint64_t>(part.line));
-                     });
-        const auto missed = [&](std::uint64_t where, unsigned sectors) {
-            waits = true;
-            miss(where, sectors, step);
-        };
+        const auto missed = [&](std::uint64_t where, unsigned sectors) { miss(where, sectors, step); };
         (*stats_)[step.slot].l1_hits += memo_.read(cache_, line, {phase_, step.list, parts}, missed);
-        (*waits_)[step.slot] += waits;
     } else {
         for (const LinePart& part : parts)
             perform_line(line + static_cast<std::uint64_t>(part.line), part.sectors, step);
@@ -138,7 +140,7 @@ void BlockL1::at_barrier() {
         if (!trace.steps().empty()) turns_.push_back(trace.steps());
     for (std::size_t turn = 0; !turns_.empty(); ++turn) {
         bool over = false;
-        begin_turn();
+        on_the_way_ = {};
         for (const std::span<const Step> steps : turns_) {
             perform(steps[turn]);
             over |= turn + 1 == steps.size();

@@ -13,8 +13,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <bitset>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -67,7 +67,8 @@ class BlockL1 {
   public:
     BlockL1();
     // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot, and in `waits` the
-    // loads that wait for L2: those that miss, and those that want a line for which another warp has asked at its turn.
+    // loads that wait for L2: those that miss, and those that begin with a line that is on its way to another warp: at
+    // the same turn, a load that begins with it missed.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats,
                      std::vector<std::uint64_t>& waits);
     // One memory instruction of a warp.
@@ -121,17 +122,10 @@ class BlockL1 {
     std::uint32_t keep(std::span<const LinePart> parts);
     void begin_phase();
     void perform(const Step& step);
+    void look_up(const Step& step);
     void read_once(std::span<const LinePart> parts, const Step& step);
     void perform_line(std::uint64_t line, unsigned sectors, const Step& step);
     void miss(std::uint64_t line, unsigned sectors, const Step& step);
-    [[nodiscard]] static std::size_t number_of(std::uint64_t line) { return hash_of_line(line) >> 56; }
-    [[nodiscard]] bool is_on_the_way(std::uint64_t line) const {
-        return any_on_the_way_ && on_the_way_[number_of(line)];
-    }
-    void begin_turn() {
-        if (any_on_the_way_) on_the_way_.reset();
-        any_on_the_way_ = false;
-    }
 
     std::vector<Trace> traces_;    // by warp
     std::vector<LinePart> lists_;  // for the steps in traces_
@@ -139,8 +133,7 @@ class BlockL1 {
     std::vector<std::span<const Step>> turns_;  // of at_barrier()
     std::vector<MemorySite>* stats_ = nullptr;
     std::vector<std::uint64_t>* waits_ = nullptr;
-    std::bitset<256> on_the_way_;  // lines that missed in this turn, by hash: few meet
-    bool any_on_the_way_ = false;
+    std::array<std::uint64_t, 4> on_the_way_{};  // with which loads begin that missed in this turn: a bit by hash
     L1Cache cache_;
     L1Memo memo_;
 };

@@ -218,6 +218,7 @@ Profile slice(const Profile& profile, std::uint32_t sms) {
                            " multiprocessors, not " + std::to_string(sms));
     }
     Profile part = profile;
+    if (2 * sms <= all) part.l2_halves = 1;  // its multiprocessors lie in one half
     const double share = static_cast<double>(sms) / all;
     device::DeviceProperties& p = part.properties;
     p.multi_processor_count = sms;

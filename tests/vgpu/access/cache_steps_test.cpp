@@ -236,7 +236,12 @@ TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way t
     CHECK(waits() == 1);  // the second one at the next turn
     load(0, 30, 0xff), load(1, 30), load(2, 10);
     CHECK(waits() == 2);  // of line 30 only a sector is there after the first
-    SECTION("loads of several lines") {
+    b.l1.access(0, row(128 * 50), 4, 2, Kind::Write);
+    load(1, 10);
+    b.l1.access(2, row(128 * 10), 4, 2, Kind::ReadPastL1);
+    CHECK(waits() == 0);
+    CHECK(std::exchange(b.waits[2], 0) == 1);
+    SECTION("loads of several lines, whether their shape is known or not") {
         alignas(64) std::uint64_t a[warp_size];
         for (unsigned l = 0; l < warp_size; ++l) a[l] = 128 * (40 + l % 2);
         Access two;
@@ -247,6 +252,18 @@ TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way t
         b.l1.access(0, two, 4, 3, Kind::Read);
         b.l1.access(1, two, 4, 3, Kind::Read);
         CHECK(waits() == 0);
+        Pattern shape;
+        shape.learn(two, 4);
+        for (const bool known : {false, true}) {
+            b.l1.begin_block(1 << 15, 3, b.stats, b.waits);
+            load(0, 41);
+            if (known)
+                b.l1.access(1, shape.lines_at(two.address[0]), two.address[0], 3, Kind::Read);
+            else
+                b.l1.access(1, two, 4, 3, Kind::Read);
+            load(2, 40);
+            CHECK(waits() == 3);
+        }
     }
 }
 
