@@ -86,7 +86,7 @@ def test_modelled_times_of_chains_are_near_the_measured_ones() -> None:
     apart, story = _apart("chains.cu")
     assert len(apart) > 30, story
     assert statistics.median(apart) < 1.1, story
-    assert sum(factor <= 1.25 for factor in apart) > 0.85 * len(apart), story
+    assert sum(factor <= 1.25 for factor in apart) > 0.8 * len(apart), story
     assert max(apart) < 1.65, story
 
 

@@ -35,11 +35,10 @@ def _times(table: str) -> dict[Kernel, float]:
 
 
 def _find_measured(held_out: HeldOutSet, suffix: str) -> Path:
-    """Return the file of what was measured. If it is missing and no result states this set, skip the test."""
-    path = FOLDER / f"{held_out.name}{suffix}"
-    if not held_out.is_stated and not path.exists():
-        pytest.skip(f"tests/model/{path.name} is missing: nobody has measured these kernels yet")
-    return path
+    """Return the file of what was measured. Of some sets only times were."""
+    if suffix == ".ncu.tsv" and not held_out.states_counters:
+        pytest.skip("nobody has run these kernels under Nsight Compute")
+    return FOLDER / f"{held_out.name}{suffix}"
 
 
 class Modelled(NamedTuple):
@@ -118,13 +117,11 @@ def test_modelled_times_of_held_out_kernels_are_near_the_measured_ones(modelled:
     )  # fmt: skip
     print(story)
     assert len(measured) == held_out.kernels, story
-    assert reached["median of ratios in a family"] <= 1.25, story
-    # Aimed at: nine tenths within 1.5, none beyond 2.5. Too fast are kernels with little in flight that wait for their
-    # loads (nbody_global, total_*, bytes_single), too slow those whose loads ptxas merges (sort_ranks).
-    assert reached["share of times within 1.5"] >= 0.8, story
-    assert reached["largest factor of a time"] <= 3.5, story
-    assert reached["share of pairs in order"] >= 0.94, story
-    if held_out.is_stated:
+    assert reached["median of ratios in a family"] <= held_out.limits.ratios, story
+    assert reached["share of times within 1.5"] >= held_out.limits.near, story
+    assert reached["largest factor of a time"] <= held_out.limits.worst, story
+    assert reached["share of pairs in order"] >= held_out.limits.in_order, story
+    if held_out.states_times:
         assert _stated("times of held-out kernels") == _error(singles, 0.01, FACTORS), story
 
 
@@ -164,7 +161,7 @@ def test_counters_of_held_out_kernels_are_as_near_to_nsight_computes_as_document
         fetched.append(_apart(ours["dram_read_sectors"] / real["dram_read_sectors"]))
     assert compared["load"] >= held_out.shared_compared[0], compared
     assert compared["store"] >= held_out.shared_compared[1], compared
-    if not held_out.is_stated:
+    if not held_out.states_counters:
         return
     assert _stated("L1 hit rates") == _error([100 * each for each in hits], 0.1, POINTS)
     assert _stated("sectors that L1 requests from L2") == _error(asked, 0.01, FACTORS)

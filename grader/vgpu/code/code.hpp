@@ -162,8 +162,8 @@ struct BasicBlock {
     std::uint32_t size = 0;    // instructions counted when the block runs, including the terminator
     MachineCost cost;          // of its instructions
     bool conditional = false;  // Branch, Return, Exit, Trap with a guard
-    // See machine_code.hpp. Of a branch that becomes predicates: the block where its sides meet; else 0. And the first of
-    // the blocks that so become one.
+    // See machine_code.hpp. Of a branch that becomes predicates: the block where its sides meet; else 0. And the first
+    // of the blocks that so become one.
     std::uint32_t predicated_until = 0, stretch = 0;
     std::uint32_t turns = 1;  // of a loop that ptxas unrolls: so many are one block then
     std::uint64_t path = 0;   // how long one warp takes for these, in quarters of the latency of an addition

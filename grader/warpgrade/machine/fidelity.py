@@ -58,7 +58,7 @@ MODELLED = [
     ),
     Modelled(
         "sectors read from device memory",
-        "half of 69 kernels within a factor of 1.01, nine tenths within 1.15, the worst 3.35 off",
+        "half of 69 kernels within a factor of 1.01, nine tenths within 1.07, the worst 3.06 off",
     ),
     Modelled("achieved occupancy", "half of 77 kernels within 6.3 points, nine tenths within 25.4, the worst 52.1 off"),
     Modelled(
@@ -68,7 +68,7 @@ MODELLED = [
     ),
     Modelled(
         "times of held-out kernels",
-        "half of 75 kernels within a factor of 1.21, nine tenths within 1.85, the worst 3.42 off",
+        "half of 51 kernels within a factor of 1.25, nine tenths within 1.94, the worst 13.09 off",
     ),
 ]
 

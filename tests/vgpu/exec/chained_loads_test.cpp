@@ -92,14 +92,15 @@ TEST_CASE("lanes that compare and swap one word wait a fourth of the way to L2 f
 }
 
 TEST_CASE("each half of L2 holds what its multiprocessors use, so there is room for half as much") {
-    // 320 KiB twice, more than L1 holds. The L2 of one multiprocessor is 397,000 bytes, half of it less than that.
-    Chaser half("h100:1"), whole("rtx4090:1");
+    // 20 MiB twice. Just more than half of the multiprocessors have 25 MiB of L2, of which each half holds half as much;
+    // half of them lie in one half.
+    Chaser half("h100:67"), whole("h100:66");
     const auto fetched = [](Chaser& m) {
-        constexpr std::uint32_t lines = 2560;
+        constexpr std::uint32_t lines = 20 << 13;
         Words ring(std::size_t{lines} * 32);
         for (std::uint32_t i = 0; i < lines; ++i) ring[i * 32ull] = (i + 1) % lines * 32;
         return m.launch("chain", {1}, {1}, m.upload(ring), std::uint64_t{2 * lines}).counters.dram_read_sectors;
     };
-    CHECK(fetched(half) > 4000);
-    CHECK(fetched(whole) < 3000);
+    CHECK(fetched(half) > 1.9 * (20 << 13));
+    CHECK(fetched(whole) < 1.1 * (20 << 13));
 }
