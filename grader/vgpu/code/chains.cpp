@@ -238,9 +238,9 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
         }
         if (part >= guard.until) guard = {};
         const std::uint32_t side = guard.until > 0 ? part : 0;
-        const auto deepest = [&](const std::map<std::uint32_t, std::uint32_t>& before) {
+        const auto deepest = [&read = all.read](const std::map<std::uint32_t, std::uint32_t>& before) {
             std::uint32_t most = 0;
-            for (const std::uint32_t reg : all.read)
+            for (const std::uint32_t reg : read)
                 if (const auto known = before.find(reg); known != before.end()) most = std::max(most, known->second);
             return most;
         };
