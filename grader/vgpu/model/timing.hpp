@@ -13,15 +13,16 @@
 //            hold it: then it has it from the copy or the launch before
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own instructions that wait for each other
-//            (block_paths.hpp), and for its loads; a block as long as its longest warp. Of the loads of a block the warp
-//            waits for the first, and for each that waits for another, each as long as the level takes where it lies:
-//            what L2 can hold of a launch's data is there from before
+//            (block_paths.hpp), and for its loads; a block as long as its longest warp. Of the loads of a block the
+//            warp waits for the first, and for each that waits for another, each as long as the level takes where it
+//            lies: what L2 can hold of a launch's data is there from before
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
 // twice that if all are equal. Units work while instructions are issued, and L2 while device memory does: of each of
-// these pairs it is the fourth root of the sum of fourth powers. It is never less than `blocks`, since the device starts blocks one by one.
-// Managed memory that the launch touches first moves to the device while the kernel waits; the model does not see it
-// move back when the host touches it. The constants were fitted to kernels measured on an H100 (matrix products,
-// transposes, reductions, min-plus). The model is within a factor of two of these, and ranks them correctly.
+// these pairs it is the fourth root of the sum of fourth powers. It is never less than `blocks`, since the device
+// starts blocks one by one. Managed memory that the launch touches first moves to the device while the kernel waits;
+// the model does not see it move back when the host touches it. The constants were fitted to kernels measured on an
+// H100 (matrix products, transposes, reductions, min-plus). The model is within a factor of two of these, and ranks
+// them correctly.
 //
 // The model is deterministic: it uses only its arguments.
 #pragma once
