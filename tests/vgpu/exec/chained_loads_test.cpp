@@ -92,8 +92,8 @@ TEST_CASE("lanes that compare and swap one word wait a fourth of the way to L2 f
 }
 
 TEST_CASE("each half of L2 holds what its multiprocessors use, so there is room for half as much") {
-    // 20 MiB twice. Just more than half of the multiprocessors have 25 MiB of L2, of which each half holds half as much;
-    // half of them lie in one half.
+    // 20 MiB twice. Just more than half of the multiprocessors have 25 MiB of L2, of which each half holds half as
+    // much; half of them lie in one half.
     Chaser half("h100:67"), whole("h100:66");
     const auto fetched = [](Chaser& m) {
         constexpr std::uint32_t lines = 20 << 13;
