@@ -140,13 +140,13 @@ def test_the_table_of_the_chapters_convolution(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("pinned")
-@pytest.mark.parametrize(("mask", "won"), [(5, 0), (9, 13)])
+@pytest.mark.parametrize(("mask", "won"), [(5, 0), (9, 9)])
 def test_how_kind_the_model_of_time_is_to_a_tile(tmp_path: Path, mask: int, won: int) -> None:
     sizes = ("-D", "ELEMENTS=262144", "-D", f"MASK={mask}", "--device", "vgpu:h100:4")
     _, kernels = run("convolution.cu", tmp_path, *sizes)
     saved = 1 - kernels["tiled_kernel"]["total_ns"] / kernels["constant_kernel"]["total_ns"]
     assert round(100 * saved) == won
-    assert "with a mask of 5 it is as fast as constant memory, and with 9 it wins by 13 %" in sheet("convolution")
+    assert "with a mask of 5 it is as fast as constant memory, and with 9 it wins by 9 %" in sheet("convolution")
 
 
 @pytest.mark.usefixtures("pinned")
@@ -195,8 +195,8 @@ def test_what_unrolling_gains_in_the_third_version_of_step(tmp_path: Path) -> No
     assert f"version 3 with 4 `k` at a time takes {branches[0]} branches. With `#pragma unroll`" in text
     assert f"it takes {branches[1]}, and {100 * saved:.0f} % fewer instructions" in text
     assert plain["counters"]["local_load_requests"] == 0 < local["counters"]["local_load_requests"]
-    assert 2 < local["total_ns"] / plain["total_ns"] < 3
-    assert "the array moves to local memory, and the kernel takes more than twice as long" in text
+    assert 3 < local["total_ns"] / plain["total_ns"] < 4
+    assert "the array moves to local memory, and the kernel takes more than three times as long" in text
 
 
 def test_the_stages_of_the_compiler(tmp_path: Path) -> None:
