@@ -167,6 +167,9 @@ struct BasicBlock {
     std::uint32_t predicated_until = 0, stretch = 0;
     std::uint32_t turns = 1;  // of a loop that ptxas unrolls: so many are one block then
     std::uint64_t path = 0;   // how long one warp takes for these, in quarters of the latency of an addition
+    // See block_costs.hpp. What a warp that runs it gives its multiprocessor, in tenths of issue slots, and how long it
+    // takes for it, loads included, in quarters of the latency of an addition.
+    std::uint32_t issue_tenths = 0, time = 0;
 };
 
 // Storage of one parameter or return value in a frame: 32 lanes, `stride` bytes apart.

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "vgpu/code/any_order.hpp"
+#include "vgpu/code/block_costs.hpp"
 #include "vgpu/code/block_paths.hpp"
 #include "vgpu/code/chains.hpp"
 #include "vgpu/code/data_dependence.hpp"
@@ -148,6 +149,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         std::ranges::copy(loads.chained, std::back_inserter(builder.code.chained_loads));
         std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
         std::ranges::copy(loads.waits, std::back_inserter(builder.code.load_waits));
+        find_block_costs(builder.code, builder.code.functions[i]);
     }
     builder.code.data_dependence =
         find_data_dependence(builder.code, builder.code.functions[0], kernel, builder.accesses[0]);

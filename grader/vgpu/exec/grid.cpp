@@ -212,7 +212,7 @@ void Grid::new_caches() {
 void Grid::end_block(Executor& e, BlockState& block) {
     BlockWork work;
     for (Warp& w : block.warps) {
-        w.work.instructions = w.clock - w.slept;
+        work.instructions += w.clock - w.slept;
         work.add(w.work);
     }
     const SwapContention::Turns turns = block.swaps.finish_block();

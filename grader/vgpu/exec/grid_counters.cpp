@@ -129,10 +129,8 @@ void Grid::collect_counters() {
         }
         if (!warps) continue;
         result_.traffic.machine.add(b.cost, warps);
-        if (b.predicated_until > 0) {
-            result_.traffic.predicated_divergences += divergent;
-            result_.traffic.machine.moves += warps;  // the branch itself
-        }
+        if (b.predicated_until > 0) result_.traffic.predicated_divergences += divergent;
+        result_.traffic.issue_tenths += warps * b.issue_tenths;
         result_.traffic.path += scaled(b.path, warps, b.turns);
         for (std::uint32_t k = 0; k < b.size; ++k)
             add(b.begin + k, [&](device::Counters& c) {
@@ -263,6 +261,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.store_lines);
     result_.traffic.machine.scale(all, ran);
     scale(result_.traffic.path);
+    scale(result_.traffic.issue_tenths);
     result_.traffic.chains.scale(all, ran);
     result_.traffic.global_waits.scale(all, ran);
     result_.traffic.shared_waits.scale(all, ran);

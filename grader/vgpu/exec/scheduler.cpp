@@ -140,8 +140,8 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
         e.block_threads[pc] += static_cast<unsigned>(std::popcount(mask));
         e.instructions += b.size;
         w.clock += b.size;
-        w.work.further += b.cost.further;
-        w.work.moves += b.cost.moves;
+        w.work.issue_tenths += b.issue_tenths;
+        w.work.time += b.time;
         const Insn* const end = insns + b.end;
         if (Checking && e.watch.values)
             run_watched(w, b, mask);
@@ -164,7 +164,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                     ++pc;
                 } else {
                     ++e.block_divergent[pc];
-                    ++w.work.divergences;
+                    if (b.predicated_until == 0) w.work.issue_tenths += issue_tenths::divergence;
                     const std::uint32_t low = std::min(b.target, pc + 1), high = std::max(b.target, pc + 1);
                     const std::uint32_t low_mask = b.target < pc + 1 ? taken : mask & ~taken;
                     add_split(high, mask & ~low_mask, w.frame);
@@ -298,7 +298,7 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
     }
     if (!diverged) return;
     ++e.block_divergent[pc];
-    ++w.work.divergences;
+    w.work.issue_tenths += issue_tenths::divergence;
 }
 
 bool run_block(Executor& e, BlockState& block) {

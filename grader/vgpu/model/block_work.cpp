@@ -15,13 +15,13 @@ void WorkSpread::add(const BlockWork& block) {
     WarpWork& work = work_[where];
     work += block.all;
     all_ += block.all;
-    busiest_issue_ = std::max(busiest_issue_, work.issue_tenths());
+    busiest_issue_ = std::max(busiest_issue_, work.issue_tenths);
     busiest_l1_ = std::max(busiest_l1_, work.l1_tenths);
     longest_warp_ = std::max(longest_warp_, block.longest_warp);
     warps_ += block.warps;
     longest_of_blocks_ += block.longest_warp;
     ++blocks_;
-    most_instructions_ = std::max(most_instructions_, block.all.instructions);
+    most_instructions_ = std::max(most_instructions_, block.instructions);
     std::ranges::push_heap(queue_, std::greater());
 }
 

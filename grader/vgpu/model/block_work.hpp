@@ -32,27 +32,24 @@ constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors)
 }  // namespace l1_tenths
 
 struct WarpWork {
-    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0, further = 0, moves = 0;
-    [[nodiscard]] std::uint64_t issue_tenths() const {
-        return (instructions - moves) * issue_tenths::instruction + further * issue_tenths::further +
-               divergences * issue_tenths::divergence;
-    }
+    std::uint64_t issue_tenths = 0, l1_tenths = 0;
+    std::uint64_t time = 0;  // on its own (BasicBlock::time)
     // In fortieths of cycles: about four instructions are issued per cycle.
-    [[nodiscard]] std::uint64_t cost() const { return issue_tenths() + 4 * l1_tenths; }
+    [[nodiscard]] std::uint64_t cost() const { return issue_tenths + 4 * l1_tenths; }
     WarpWork& operator+=(const WarpWork& other) {
-        instructions += other.instructions, divergences += other.divergences;
-        l1_tenths += other.l1_tenths, further += other.further, moves += other.moves;
+        issue_tenths += other.issue_tenths, l1_tenths += other.l1_tenths, time += other.time;
         return *this;
     }
 };
 
 struct BlockWork {
     WarpWork all;
-    std::uint64_t warps = 0, longest_warp = 0;  // its cost
+    std::uint64_t instructions = 0, warps = 0;
+    std::uint64_t longest_warp = 0;  // its time
     void add(const WarpWork& warp) {
         all += warp;
         ++warps;
-        longest_warp = std::max(longest_warp, warp.cost());
+        longest_warp = std::max(longest_warp, warp.time);
     }
 };
 
@@ -65,12 +62,12 @@ class WorkSpread {
     void add(const BlockWork& block);
 
     // The busiest multiprocessor's share of all work; 0 if there is no work.
-    [[nodiscard]] double busiest_issue() const { return part(busiest_issue_, all_.issue_tenths()); }
+    [[nodiscard]] double busiest_issue() const { return part(busiest_issue_, all_.issue_tenths); }
     [[nodiscard]] double busiest_l1() const { return part(busiest_l1_, all_.l1_tenths); }
-    // The longest warp's work divided by the mean warp's.
-    [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.cost()); }
+    // The longest warp's time divided by the mean warp's.
+    [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.time); }
     // The same of each block's longest warp, on the mean: the others wait for it.
-    [[nodiscard]] double longest_of_block() const { return part(longest_of_blocks_ * warps_, all_.cost() * blocks_); }
+    [[nodiscard]] double longest_of_block() const { return part(longest_of_blocks_ * warps_, all_.time * blocks_); }
     [[nodiscard]] std::uint64_t most_instructions() const { return most_instructions_; }  // of one block
 
   private:

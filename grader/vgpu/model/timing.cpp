@@ -114,7 +114,10 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const Retries& retries = traffic.retries;
     const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves) -
                             number(traffic.merged_requests);
-    const double instructions = executed * machine_per_ptx + number(traffic.machine.further) * further_slots;
+    const double instructions =
+        traffic.issue_tenths > 0
+            ? (number(traffic.issue_tenths) + number(retries.instructions) * issue_tenths::instruction) / 10
+            : executed * machine_per_ptx + number(traffic.machine.further) * further_slots;
     const double divergent = number(
         c.divergent_branches - std::min(traffic.predicated_divergences, c.divergent_branches) + retries.divergences);
     const double issue_slots = instructions + divergent * divergence_issue_slots;
