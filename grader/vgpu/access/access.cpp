@@ -213,4 +213,17 @@ Access::Wavefronts Access::wavefronts(unsigned bytes) const {
     return result;
 }
 
+std::uint32_t Access::l1_cycles(unsigned bytes, std::size_t lines) const {
+    const std::uint32_t parts = std::max(bytes / bank_bytes, 1u);  // of the warp, one after the other
+    const std::uint32_t looked_up = std::max(static_cast<std::uint32_t>(3 * lines + 5) / 10, parts);
+    if (kind != Kind::Other) return looked_up;
+    if (parts == 1) {
+        // Lanes that share a word are rare where banks decide nothing.
+        std::uint8_t lanes[bank_count] = {};
+        for (const std::uint64_t a : address) ++lanes[a / bank_bytes % bank_count];
+        if (*std::max_element(std::begin(lanes), std::end(lanes)) <= looked_up) return looked_up;
+    }
+    return std::max(looked_up, wavefronts(bytes).total);
+}
+
 }  // namespace warpgrade::vgpu

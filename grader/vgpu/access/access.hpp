@@ -57,6 +57,10 @@ struct Access {
     // of lanes and bytes; the rest are bank conflicts.
     [[nodiscard]] Wavefronts wavefronts(unsigned bytes) const;
 
+    // How many cycles L1 takes for a request of so many lines: it looks up ten of them in three, and has the same banks
+    // as shared memory.
+    [[nodiscard]] std::uint32_t l1_cycles(unsigned bytes, std::size_t lines) const;
+
   private:
     void recognise(unsigned bytes);
     void fill_inactive();

@@ -57,6 +57,7 @@ class LineParts {
 struct alignas(64) ShapeLines {
     std::vector<LinePart> parts;
     std::uint32_t sectors = 0;  // of all parts
+    std::uint32_t l1_cycles = 0;
     // Where the L1 model has a copy of the parts in one phase; see BlockL1.
     std::uint32_t copy = 0;
     std::uint64_t phase = 0;

@@ -75,12 +75,16 @@ std::uint32_t Pattern::local_sectors_anywhere() {
 
 std::uint8_t Pattern::learn_lines(std::uint64_t place) {
     const LineParts touched(*this, place, bytes);
-    const auto same = [&](const ShapeLines& known) { return std::ranges::equal(known.parts, touched); };
+    const std::uint32_t l1_cycles = at(place).l1_cycles(bytes, touched.size());
+    const auto same = [&](const ShapeLines& known) {
+        return known.l1_cycles == l1_cycles && std::ranges::equal(known.parts, touched);
+    };
     const auto known = std::ranges::find_if(lines_, same);
     if (known == lines_.end()) {
         ShapeLines& lines = lines_.emplace_back();
         lines.parts.assign(touched.begin(), touched.end());
         lines.sectors = touched.sectors();
+        lines.l1_cycles = l1_cycles;
         return static_cast<std::uint8_t>(lines_.size());
     }
     return static_cast<std::uint8_t>(known - lines_.begin() + 1);

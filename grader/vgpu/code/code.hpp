@@ -207,8 +207,7 @@ struct MergedLoad {
 struct MemoryStats {
     std::uint64_t requests = 0;
     std::uint64_t sectors_or_wavefronts = 0;
-    // Further wavefronts; of atomics their cycles, of other accesses of global memory the lines that they look up in
-    // L1.
+    // Further wavefronts; of atomics their cycles, of loads of global memory their cycles in L1, of stores their lines.
     std::uint64_t conflicts = 0;
     std::uint64_t l1_hits = 0;  // sectors
     void add(std::uint64_t units, std::uint64_t conflicting = 0) {

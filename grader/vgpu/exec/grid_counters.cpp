@@ -157,7 +157,7 @@ void Grid::collect_counters() {
         if (!total.requests) continue;
         if (code.stat_kinds[s] == StatKind::SharedLoad)
             add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
-        if (code.stat_kinds[s] == StatKind::GlobalLoad) result_.traffic.load_lines += total.conflicts;
+        if (code.stat_kinds[s] == StatKind::GlobalLoad) result_.traffic.load_cycles += total.conflicts;
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
         if (is_chained)
@@ -254,7 +254,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_read_sectors);
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
-    scale(result_.traffic.load_lines);
+    scale(result_.traffic.load_cycles);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);
     scale(result_.traffic.merged_wavefronts);

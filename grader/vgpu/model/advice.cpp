@@ -63,7 +63,7 @@ Traffic with_work_of(const device::Counters& better, const device::Counters& cou
     const auto keep = [](std::uint64_t& lines, std::uint64_t part, std::uint64_t whole) {
         if (whole > 0) lines = scaled(lines, std::min(part, whole), whole);
     };
-    keep(traffic.load_lines, better.global_load_sectors, counters.global_load_sectors);
+    keep(traffic.load_cycles, better.global_load_sectors, counters.global_load_sectors);
     keep(traffic.store_lines, better.global_store_sectors, counters.global_store_sectors);
     std::uint64_t scattered = traffic.scattered.sectors;
     subtract(scattered,

@@ -25,7 +25,9 @@ inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sect
                                atomic_request = 20, atomic_sector = 10;
 inline constexpr std::uint64_t sectors_of_full_request = 4;
 
-constexpr std::uint64_t of_lines(std::uint64_t request, std::uint64_t lines) { return std::max(request, 10 * lines); }
+constexpr std::uint64_t of_cycles(std::uint64_t request, std::uint64_t cycles) {
+    return std::max(request, 10 * cycles);
+}
 constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors) {
     return request + (sectors > sectors_of_full_request ? (sectors - sectors_of_full_request) * extra_sector : 0);
 }

@@ -143,12 +143,12 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const auto lines_of = [](std::uint64_t lines, std::uint64_t requests, std::uint64_t sectors) {
         return lines > 0 ? number(lines) : std::max(number(requests), number(sectors) / sectors_of_full_request);
     };
-    const double load_lines = lines_of(traffic.load_lines, c.global_load_requests, c.global_load_sectors),
+    const double load_cycles = lines_of(traffic.load_cycles, c.global_load_requests, c.global_load_sectors),
                  store_lines = lines_of(traffic.store_lines, c.global_store_requests, c.global_store_sectors);
     const double further_loads = load_requests - number(c.global_load_requests),
                  further_stores = store_requests - number(c.global_store_requests);
     const double l1_cycles =
-        wavefronts * wavefront_cycles + std::max(load_lines, number(c.global_load_requests) * load_request_cycles) +
+        wavefronts * wavefront_cycles + std::max(load_cycles, number(c.global_load_requests) * load_request_cycles) +
         std::max(store_lines, number(c.global_store_requests) * store_request_cycles) +
         request_cycles(further_loads, load_sectors - number(c.global_load_sectors), load_request_cycles) +
         request_cycles(further_stores, store_sectors - number(c.global_store_sectors), store_request_cycles) +

@@ -110,9 +110,9 @@ struct Traffic {
     std::uint64_t footprint_bytes = 0;
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;  // of mapped host memory
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first
-    // Lines that loads and stores of global memory look up in L1 (l1_tenths). 0: unknown; then as many as their sectors
-    // fill.
-    std::uint64_t load_lines = 0, store_lines = 0;
+    // Cycles that loads of global memory take in L1 (Access::l1_cycles), and lines that its stores touch. 0: unknown;
+    // then as many as their sectors fill lines.
+    std::uint64_t load_cycles = 0, store_lines = 0;
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
     // What ptxas takes away (code/machine_code.hpp): the divergence of branches that become predicates, and the
     // requests and wavefronts of loads of shared memory that it merges with others.

@@ -157,7 +157,7 @@ template <Op O, Space S, bool Word>
         } else {
             ShapeLines& lines = p.lines_at(first);
             count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(
-                w, site, lines.sectors, looked_up(lines.parts.size(), p.bytes));
+                w, site, lines.sectors, O == Op::Load ? lines.l1_cycles : stored_lines(lines.parts.size(), p.bytes));
             w.block->l1.access(w.index, lines, first, in.memory_slot, request_kind<O>(in));
         }
     }

@@ -25,13 +25,14 @@ inline void collect_lanes(Warp& w, Access& x, Ref registers, std::int64_t offset
 
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
-// The load/store pipe's work for one request with `units` sectors or wavefronts, and of global memory with `lines`.
-constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units, std::uint64_t lines) {
+// The load/store pipe's work for one request with `units` sectors or wavefronts, and of global memory with `cycles` of
+// L1 or lines.
+constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units, std::uint64_t cycles) {
     switch (kind) {
         case StatKind::GlobalLoad:
-            return l1_tenths::of_lines(l1_tenths::load_request, lines);
+            return l1_tenths::of_cycles(l1_tenths::load_request, cycles);
         case StatKind::GlobalStore:
-            return l1_tenths::of_lines(l1_tenths::store_request, lines);
+            return l1_tenths::of_cycles(l1_tenths::store_request, cycles);
         case StatKind::LocalLoad:
         case StatKind::TextureLoad:
         case StatKind::SurfaceLoad:
@@ -53,16 +54,16 @@ constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units, std::ui
     return 0;
 }
 
+// Lanes that store more than four bytes each are served by halves or quarters of the warp, which seldom share lines if
+// there are more lines than parts.
+constexpr std::uint64_t stored_lines(std::size_t lines, unsigned bytes) {
+    return std::max<std::uint64_t>(lines, bytes / bank_bytes);
+}
+
 // `conflicts`: see MemoryStats.
 inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
     w.executor->memory[slot].add(units, conflicts);
     w.work.l1_tenths += l1_tenths_of(w.executor->code->stat_kinds[slot], units, conflicts);
-}
-
-// How many lines of L1 a request looks up for lanes that want `bytes` each: those of more than four are served by
-// halves or quarters of the warp, which seldom share lines if there are more lines than parts.
-constexpr std::uint64_t looked_up(std::size_t lines, unsigned bytes) {
-    return std::max<std::uint64_t>(lines, bytes / bank_bytes);
 }
 
 inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {
@@ -251,7 +252,9 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
         }
         if (request) {
             const LineParts lines(x, 0, bytes);
-            if (O != Op::Atomic) count(w, slot, lines.sectors(), looked_up(lines.size(), bytes));
+            if (O != Op::Atomic)
+                count(w, slot, lines.sectors(),
+                      O == Op::Load ? x.l1_cycles(bytes, lines.size()) : stored_lines(lines.size(), bytes));
             w.block->l1.access(w.index, lines, slot, *request);
         } else if (O != Op::Atomic) {
             count(w, slot, x.sectors(bytes));
