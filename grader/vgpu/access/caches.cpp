@@ -22,10 +22,10 @@ BlockL1::BlockL1() {
 }
 
 void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats,
-                          std::vector<std::uint64_t>& waits) {
+                          std::vector<L1Misses>& misses_of_slots) {
     cache_.begin(bytes);
     stats_ = &stats;
-    waits_ = &waits;
+    missed_ = &misses_of_slots;
     traces_.resize(warps);
     // Different sizes place the first pages apart, so that the warps' steps do not all share one set of the host's
     // cache.
@@ -85,16 +85,24 @@ void BlockL1::read_once(std::span<const LinePart> parts, const Step& step) {
 }
 
 inline void BlockL1::perform(const Step& step) {
-    (*waits_)[step.slot] += step.kind == LineRequest::Kind::ReadPastL1;
-    if (step.kind != LineRequest::Kind::Read) return look_up(step);
+    L1Misses& counted = (*missed_)[step.slot];
+    const std::size_t before = misses.size() + lost_reads;
+    if (step.kind != LineRequest::Kind::Read) {
+        look_up(step);
+        if (step.kind != LineRequest::Kind::ReadPastL1) return;
+        ++counted.waits;
+        counted.lines += misses.size() + lost_reads - before;
+        return;
+    }
     const std::int64_t first = step.list == no_list ? step.line : step.line + lists_[step.list].line;
     const std::uint64_t number = hash_of_line(static_cast<std::uint64_t>(first)) >> 56;
-    const std::uint64_t bit = std::uint64_t{1} << number % 64, before = misses.size() + lost_reads;
+    const std::uint64_t bit = std::uint64_t{1} << number % 64;
     look_up(step);
-    const bool missed = misses.size() + lost_reads > before;
+    const std::size_t missed = misses.size() + lost_reads - before;
     std::uint64_t& on_the_way = on_the_way_[number / 64];
-    (*waits_)[step.slot] += missed || (on_the_way & bit) != 0;
-    if (missed) on_the_way |= bit;
+    counted.waits += missed > 0 || (on_the_way & bit) != 0;
+    counted.lines += missed;
+    if (missed > 0) on_the_way |= bit;
 }
 
 inline void BlockL1::look_up(const Step& step) {

@@ -59,6 +59,14 @@ struct CacheStats {
     std::uint64_t l2_reads_again = 0;               // by the same block, while L2 still had them
 };
 
+// The loads of one instruction that L1 could not serve.
+struct L1Misses {
+    // That wait for L2: those that miss, and those that begin with a line that is on its way to another warp: at the
+    // same turn, a load that begins with it missed.
+    std::uint64_t waits = 0;
+    std::uint64_t lines = 0;  // that had to be asked for
+};
+
 // The L1 of one block and the order in which its warps use it.
 //
 // Warps run one after the other up to a barrier, so their steps are recorded first and performed when all warps have
@@ -66,11 +74,9 @@ struct CacheStats {
 class BlockL1 {
   public:
     BlockL1();
-    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot, and in `waits` the
-    // loads that wait for L2: those that miss, and those that begin with a line that is on its way to another warp: at
-    // the same turn, a load that begins with it missed.
+    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, misses in `misses`, by slot.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats,
-                     std::vector<std::uint64_t>& waits);
+                     std::vector<L1Misses>& misses);
     // One memory instruction of a warp.
     void access(std::uint32_t warp, const LineParts& lines, std::uint32_t slot, LineRequest::Kind kind);
     void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind) {
@@ -132,7 +138,7 @@ class BlockL1 {
     std::uint64_t phase_;  // unique number of the current phase (the time since the last barrier) over all blocks
     std::vector<std::span<const Step>> turns_;  // of at_barrier()
     std::vector<MemorySite>* stats_ = nullptr;
-    std::vector<std::uint64_t>* waits_ = nullptr;
+    std::vector<L1Misses>* missed_ = nullptr;
     std::array<std::uint64_t, 4> on_the_way_{};  // with which loads begin that missed in this turn: a bit by hash
     L1Cache cache_;
     L1Memo memo_;

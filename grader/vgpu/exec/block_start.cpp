@@ -119,7 +119,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t number) con
         std::fill(written.begin() + (system->begin >> code.granule_shift), written.end(), block.watch.start);
         ++e.watch.now;
     }
-    block.l1.begin_block(limits.l1_bytes, warps, e.memory, e.l1_waits);
+    block.l1.begin_block(limits.l1_bytes, warps, e.memory, e.l1_misses);
     const std::uint64_t local_granules = (local_stride >> code.local_granule_shift) + 1;  // the last one may be partial
     const bool watches_local = limits.checks.init && local_stride;
     if (watches_local && !block.watch.local_written.data())

@@ -44,7 +44,7 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
     e.watch.any = e.watch.values || limits.checks.sync;
     e.observed = e.tracking || e.watch.values || e.watch.accesses || limits.writer != device::writer::nobody;
     e.memory.resize(code.stat_kinds.size());
-    e.l1_waits.resize(code.stat_kinds.size());
+    e.l1_misses.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
     e.block_threads.resize(code.blocks.size());
     e.block_divergent.resize(code.blocks.size());

@@ -146,18 +146,22 @@ void Grid::collect_counters() {
     }
     for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
         MemoryStats total;
-        std::uint64_t beyond_l1 = 0;  // requests
+        std::uint64_t beyond_l1 = 0, missed_lines = 0;  // beyond_l1: requests
         for (const Executor& e : executors_) {
             total.requests += e.memory[s].requests;
             total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
             total.conflicts += e.memory[s].conflicts;
             total.l1_hits += e.memory[s].l1_hits;
-            beyond_l1 += e.l1_waits[s];
+            beyond_l1 += e.l1_misses[s].waits;
+            missed_lines += e.l1_misses[s].lines;
         }
         if (!total.requests) continue;
         if (code.stat_kinds[s] == StatKind::SharedLoad)
             add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
-        if (code.stat_kinds[s] == StatKind::GlobalLoad) result_.traffic.load_cycles += total.conflicts;
+        if (code.stat_kinds[s] == StatKind::GlobalLoad) {
+            result_.traffic.load_cycles += total.conflicts;
+            result_.traffic.missed_lines += missed_lines;
+        }
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
         if (is_chained)
@@ -255,6 +259,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.mapped_write_sectors);
     scale(result_.traffic.busiest_atomic_cycles);
     scale(result_.traffic.load_cycles);
+    scale(result_.traffic.missed_lines);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);
     scale(result_.traffic.merged_wavefronts);

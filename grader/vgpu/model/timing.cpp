@@ -27,6 +27,7 @@ constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
                  store_request_cycles = l1_tenths::store_request / 10.0,
                  extra_sector_cycles = l1_tenths::extra_sector / 10.0, wavefront_cycles = l1_tenths::wavefront / 10.0;
 constexpr double sectors_of_full_request = l1_tenths::sectors_of_full_request;
+constexpr double missed_line_cycles = 0.66;
 constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
                  atomic_sector_cycles = l1_tenths::atomic_sector / 10.0;
 
@@ -149,6 +150,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                  further_stores = store_requests - number(c.global_store_requests);
     const double l1_cycles =
         wavefronts * wavefront_cycles + std::max(load_cycles, number(c.global_load_requests) * load_request_cycles) +
+        number(traffic.missed_lines) * missed_line_cycles +
         std::max(store_lines, number(c.global_store_requests) * store_request_cycles) +
         request_cycles(further_loads, load_sectors - number(c.global_load_sectors), load_request_cycles) +
         request_cycles(further_stores, store_sectors - number(c.global_store_sectors), store_request_cycles) +

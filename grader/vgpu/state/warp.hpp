@@ -124,7 +124,7 @@ struct alignas(128) Executor {
     bool optimistic = false;  // the launch can be undone: if it turns out to need order, it starts again serially
     bool observed = false;    // accesses of global memory go through note_observed
     std::vector<MemorySite> memory;       // by Insn::memory_slot
-    std::vector<std::uint64_t> l1_waits;  // the same: see BlockL1
+    std::vector<L1Misses> l1_misses;      // the same
     BlockRun ended;                       // what has not been handed over
     PatternPool patterns;
     AtomicQueues atomics;

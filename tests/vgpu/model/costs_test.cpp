@@ -128,8 +128,8 @@ TEST_CASE("requests and wavefronts take the load and store pipe") {
     CHECK(cycles(time_of(c).l1_ns) == Approx(many * 3.6));
     c.global_load_sectors *= 2;
     CHECK(cycles(time_of(c).l1_ns) == Approx(many * 4.0));
-    CHECK(cycles(time_of(c, {.load_lines = 5 * many, .store_lines = 3 * many}).l1_ns) == Approx(many * 8.0));
-    CHECK(cycles(time_of(c, {.load_lines = many, .store_lines = many}).l1_ns) == Approx(many * 2.6));
+    CHECK(cycles(time_of(c, {.load_cycles = 5 * many, .store_lines = 3 * many}).l1_ns) == Approx(many * 8.0));
+    CHECK(cycles(time_of(c, {.load_cycles = many, .store_lines = many}).l1_ns) == Approx(many * 2.6));
     // Of others four sectors of a request are free, separately for loads and stores.
     c = {};
     c.local_load_requests = c.local_store_requests = many;
