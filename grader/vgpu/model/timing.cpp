@@ -35,6 +35,7 @@ constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
 constexpr double l1_reuse = 4;
 // What L2 takes for each line and sector that a request stores, and for atomics, relative to reading a sector
 // (tests/model/h100.md, "requests").
+constexpr double read_line_cost = 0.6, read_sector_cost = 0.68;
 constexpr double written_line_cost = 1.57, written_sector_cost = 1.38, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
@@ -186,7 +187,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         {distinct_loads, std::min(load_sectors / l1_reuse, l1_missed),
          std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
     const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
-    const double l2_sectors = l2_loads + (store_lines + further_lines) * written_line_cost +
+    const double missed = std::max(number(c.global_load_sectors) - number(c.global_load_l1_hits), 1.0);
+    const double lines_a_sector = traffic.missed_lines > 0 ? std::min(number(traffic.missed_lines) / missed, 1.0) : 0.25;
+    const double l2_sectors = l2_loads * (read_sector_cost + lines_a_sector * read_line_cost) + (store_lines + further_lines) * written_line_cost +
                               store_sectors * written_sector_cost + number(c.atomic_cycles) * atomic_cycle_cost;
     // Atomics that meet wait for one slice, however many there are.
     time.l2_ns = std::max(l2_sectors * sector_bytes / device.l2_bytes_per_ns,
