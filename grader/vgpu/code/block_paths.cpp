@@ -17,8 +17,8 @@ constexpr std::uint32_t turns_at_once = 4, most_unrolled = 45;
 // In quarters of the latency of an addition, measured on an H100 (tests/model/h100.md, "overlap"): half of what ptxas
 // adds to an instruction waits for the rest of it; a root takes seven additions, half of them for a conversion; lanes
 // exchange values in six; and a jump back costs two.
-constexpr std::uint64_t addition = 4, further = 2, special_half = 14, exchange = 20, double_more = 4, jump = 8;
-constexpr std::uint64_t issue = 1;
+constexpr std::uint64_t addition = 4, further = 2, special_half = 14, exchange = 20, double_more = 4, jump = 16;
+constexpr std::uint64_t issue = 1, forward = 16;
 
 // Loads, and shifts that ptxas makes part of a sum or an address, take none.
 std::uint64_t latency(const ptx::Instruction& in, const std::vector<bool>& addresses) {
@@ -132,7 +132,8 @@ void find_block_paths(Code& code, const FunctionCode& function, const ptx::Funct
         if (!is_loop)
             for (const auto& [reg, when] : ready) path = std::max(path, when);
         for (std::uint32_t b = first; b <= last; ++b) code.blocks[b].turns = turns;
-        block.path = std::max(path, turns * size * issue) + (jumps_back ? jump : 0);
+        const bool branches = tail.terminator == Terminator::Branch && tail.predicated_until == 0;
+        block.path = std::max(path, turns * size * issue) + (jumps_back ? jump : branches ? forward : 0);
     }
 }
 

@@ -46,7 +46,7 @@ constexpr double capacity_miss = 0.25;
 
 constexpr double dependent_share = 0.5;  // share of instructions that wait for the one before
 constexpr double loads_in_flight = 4;    // per warp, if that is unknown
-constexpr double barrier_cycles = 30, divergence_cycles = 20;
+constexpr double barrier_cycles = 30, divergence_cycles = 30;
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
