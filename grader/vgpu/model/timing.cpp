@@ -87,7 +87,7 @@ double request_cycles(double requests, double sectors, double per_request) {
 double KernelTime::total_ns() const {
     const double work_ns =
         overlapped({together({issue_ns, units_ns}), l1_ns, together({l2_ns, dram_ns}), 0, link_ns}, latency_ns);
-    return start_ns + migration_ns + std::max(work_ns, blocks_ns);
+    return start_ns + migration_ns + together({work_ns, blocks_ns});
 }
 
 const char* KernelTime::bound() const {
@@ -175,7 +175,13 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                                       number(traffic.mapped_read_sectors + traffic.mapped_write_sectors),
                                   0.0);
     const double capacity = number(device.l2_cache_bytes) / sector_bytes;
-    const double known = traffic.footprint_bytes ? std::ceil(number(traffic.footprint_bytes) / sector_bytes) : capacity;
+    const double in_buffers =
+        traffic.footprint_bytes ? std::ceil(number(traffic.footprint_bytes) / sector_bytes) : capacity;
+    // A launch may use a small part of its buffers.
+    const double known =
+        c.dram_read_sectors == 0
+            ? in_buffers
+            : std::min(in_buffers, number(c.dram_read_sectors) + store_sectors + number(c.atomic_sectors));
     Scattered scattered = traffic.scattered;
     const auto most_scattered = static_cast<std::uint64_t>(std::min(load_sectors, asked));
     if (scattered.sectors > most_scattered) scattered.scale(most_scattered, scattered.sectors);
@@ -188,9 +194,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
          std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
     const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
     const double missed = std::max(number(c.global_load_sectors) - number(c.global_load_l1_hits), 1.0);
-    const double lines_a_sector = traffic.missed_lines > 0 ? std::min(number(traffic.missed_lines) / missed, 1.0) : 0.25;
-    const double l2_sectors = l2_loads * (read_sector_cost + lines_a_sector * read_line_cost) + (store_lines + further_lines) * written_line_cost +
-                              store_sectors * written_sector_cost + number(c.atomic_cycles) * atomic_cycle_cost;
+    const double lines_a_sector =
+        traffic.missed_lines > 0 ? std::min(number(traffic.missed_lines) / missed, 1.0) : 0.25;
+    const double l2_sectors = l2_loads * (read_sector_cost + lines_a_sector * read_line_cost) +
+                              (store_lines + further_lines) * written_line_cost + store_sectors * written_sector_cost +
+                              number(c.atomic_cycles) * atomic_cycle_cost;
     // Atomics that meet wait for one slice, however many there are.
     time.l2_ns = std::max(l2_sectors * sector_bytes / device.l2_bytes_per_ns,
                           number(traffic.busiest_atomic_cycles) / atomic_cycles_of_slice * cycle_ns);
