@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "vgpu/code/address_registers.hpp"
 #include "vgpu/code/machine_cost.hpp"
 #include "vgpu/ptx/names.hpp"
 
@@ -21,8 +20,7 @@ constexpr std::uint64_t addition = 4, further = 2, special_half = 14, exchange =
 constexpr std::uint64_t issue = 1, forward = 16;
 
 // Loads, and shifts that ptxas makes part of a sum or an address, take none.
-std::uint64_t latency(const ptx::Instruction& in, const std::vector<bool>& addresses) {
-    const MachineCost cost = machine_cost(in, addresses);
+std::uint64_t latency(const ptx::Instruction& in, const MachineCost& cost) {
     if (cost.moves > 0 || in.opcode == "ld" || in.opcode == "shl") return 0;
     return addition + cost.further * further + cost.special_halves * special_half + cost.exchanges * exchange +
            (cost.doubles > 0 ? double_more : 0);
@@ -93,7 +91,7 @@ std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t,
 
 void find_block_paths(Code& code, const FunctionCode& function, const ptx::Function& source,
                       const std::vector<RegisterAccess>& accesses) {
-    const std::vector<bool> addresses = find_address_registers(source);
+    const std::vector<MachineCost> costs = machine_costs(source);
     PositionOfLine positions;
     for (std::size_t i = 0; i < source.body.size(); ++i) positions.emplace(source.body[i].ptx_line, i);
     std::map<std::uint32_t, Step> steps;  // by instruction
@@ -104,7 +102,7 @@ void find_block_paths(Code& code, const FunctionCode& function, const ptx::Funct
     for (auto& [insn, step] : steps) {
         const auto at = positions.find(code.ptx_lines[insn]);
         if (at == positions.end()) continue;
-        step.latency = latency(source.body[at->second], addresses);
+        step.latency = latency(source.body[at->second], costs[at->second]);
         step.has_branch = has_branch(source.body[at->second]);
     }
     for (std::uint32_t first = function.first_block, last = first; first < function.end_block; first = ++last) {

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "vgpu/code/address_registers.hpp"
 #include "vgpu/code/machine_cost.hpp"
 #include "vgpu/code/uniform.hpp"
 
@@ -355,7 +354,7 @@ void FunctionDecoder::decode_instruction(std::uint32_t position) {
 
 void FunctionDecoder::decode() {
     split_blocks();
-    const std::vector<bool> addresses = find_address_registers(function);
+    const std::vector<MachineCost> costs = machine_costs(function);
     Code& code = builder.code;
     if (code.functions.size() <= index_) code.functions.resize(index_ + 1);
     const auto first_block = static_cast<std::uint32_t>(code.blocks.size());
@@ -378,7 +377,7 @@ void FunctionDecoder::decode() {
             decode_terminator(i);
         else
             decode_instruction(i);
-        code.blocks.back().cost.add(machine_cost(function.body[i], addresses), 1);
+        code.blocks.back().cost.add(costs[i], 1);
     }
     // Control that runs off the end returns. nvcc always ends a function with ret.
     BasicBlock& last = code.blocks.back();

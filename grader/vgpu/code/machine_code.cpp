@@ -127,9 +127,9 @@ bool changes_shared_memory(const ptx::Instruction& in) {
     return in.opcode == "bar" || in.opcode == "barrier" || in.opcode == "atom" || in.opcode == "red" || in.is_call();
 }
 
-using Words = std::map<std::int64_t, std::vector<std::uint32_t>>;  // instructions by offset
+using WordsByOffset = std::map<std::int64_t, std::vector<std::uint32_t>>;  // instructions by offset
 
-void merge(const Words& words, unsigned alignment, std::vector<MergedLoad>& merged) {
+void merge(const WordsByOffset& words, unsigned alignment, std::vector<MergedLoad>& merged) {
     const auto has_run = [&](std::int64_t first, unsigned count) {
         if (first % (4 * count) != 0 || alignment < static_cast<unsigned>(std::countr_zero(4 * count))) return false;
         for (unsigned i = 1; i < count; ++i)
@@ -176,7 +176,7 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& 
     const Sums sums = find_sums(source);
     std::map<std::uint32_t, const ptx::Instruction*> by_line;
     for (const ptx::Instruction& in : source.body) by_line.emplace(in.ptx_line, &in);
-    std::map<std::pair<std::string_view, std::uint32_t>, Words> words;  // of one stretch of code
+    std::map<std::pair<std::string_view, std::uint32_t>, WordsByOffset> words;  // of one stretch of code
     std::vector<MergedLoad> merged;
     const auto finish = [&] {
         for (const auto& [base, found] : words)

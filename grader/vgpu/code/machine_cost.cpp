@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "vgpu/code/address_registers.hpp"
+#include "vgpu/code/fused.hpp"
 #include "vgpu/ptx/names.hpp"
 
 namespace warpgrade::vgpu {
@@ -144,6 +146,14 @@ MachineCost machine_cost(const ptx::Instruction& in, const std::vector<bool>& ad
             (row.with.empty() || has(in, row.with)))
             return row.cost;
     return {};
+}
+
+std::vector<MachineCost> machine_costs(const ptx::Function& function) {
+    const std::vector<bool> addresses = find_address_registers(function), fused = find_fused(function);
+    std::vector<MachineCost> costs;
+    for (std::size_t i = 0; i < function.body.size(); ++i)
+        costs.push_back(fused[i] ? MachineCost{.moves = 1} : machine_cost(function.body[i], addresses));
+    return costs;
 }
 
 }  // namespace warpgrade::vgpu

@@ -12,4 +12,7 @@ namespace warpgrade::vgpu {
 // is subnormal, infinite or very large takes a longer way. `addresses`: by register, see address_registers.hpp.
 MachineCost machine_cost(const ptx::Instruction& in, const std::vector<bool>& addresses = {});
 
+// Of each instruction of the function's body; one that ptxas makes part of another is a move.
+std::vector<MachineCost> machine_costs(const ptx::Function& function);
+
 }  // namespace warpgrade::vgpu

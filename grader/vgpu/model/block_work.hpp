@@ -13,7 +13,7 @@ namespace warpgrade::vgpu {
 // instructions. What it adds to others (machine_cost.hpp) is not among these five. A divergent branch costs both sides'
 // overhead and the reconvergence.
 namespace issue_tenths {
-inline constexpr std::uint64_t instruction = 8, further = 10, divergence = 100;
+inline constexpr std::uint64_t instruction = 10, further = 10, divergence = 100;
 }
 
 // In tenths of cycles of the load/store pipe. A request of global memory looks up one line of L1 a cycle, for each
