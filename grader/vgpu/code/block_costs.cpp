@@ -11,6 +11,8 @@ namespace {
 
 // How long a warp waits for a load, in quarters of the latency of an addition; where it finds its data is not known.
 constexpr std::uint32_t shared_wait = 24, other_wait = 200;
+// What counts a loop's turns and jumps back, in each turn.
+constexpr std::uint32_t loop_instructions = 3;
 
 }  // namespace
 
@@ -23,7 +25,9 @@ void find_block_costs(Code& code, const FunctionCode& function) {
         const std::uint64_t instructions = block.size - std::min<std::uint64_t>(gone, block.size);
         const auto issued = static_cast<std::uint32_t>(instructions * issue_tenths::instruction +
                                                        block.cost.further * issue_tenths::further);
-        code.blocks[b < until ? head : b].issue_tenths += issued;
+        const std::uint64_t spared = issue_tenths::instruction * loop_instructions * (block.turns - 1) / block.turns;
+        code.blocks[b < until ? head : b].issue_tenths +=
+            issued - static_cast<std::uint32_t>(std::min<std::uint64_t>(spared, issued));
         if (b >= until && block.predicated_until > 0) head = b, until = block.predicated_until;
         block.time = static_cast<std::uint32_t>(block.path / block.turns);
     }

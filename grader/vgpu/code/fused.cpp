@@ -8,14 +8,16 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
-enum class Group : std::uint8_t { none, logic, sum, shift, bound };
+enum class Group : std::uint8_t { none, logic, sum, shift, bound, wide_product, long_sum };
 
 Group group_of(const ptx::Instruction& in) {
     if (in.modifiers.empty() || in.operands.size() < 2 || in.operands[0].kind != Kind::Register) return Group::none;
     const std::string_view opcode = in.opcode, type = in.modifiers.back();
     if (type == "b32" && (opcode == "and" || opcode == "or" || opcode == "xor" || opcode == "not")) return Group::logic;
     if (type == "b32" && opcode == "shl") return Group::shift;
+    if (opcode == "add" && (type == "s64" || type == "u64")) return Group::long_sum;
     if (type != "s32" && type != "u32") return Group::none;
+    if (opcode == "mul" && in.modifiers.front() == "wide") return Group::wide_product;
     if (in.modifiers.size() == 1 && (opcode == "add" || opcode == "sub")) return Group::sum;
     return opcode == "min" || opcode == "max" ? Group::bound : Group::none;
 }
@@ -29,6 +31,8 @@ bool is_one_instruction(Group first, Group second) {
             return second == Group::sum || second == Group::bound;
         case Group::shift:
             return second == Group::sum;
+        case Group::wide_product:
+            return second == Group::long_sum;
         default:
             return false;
     }

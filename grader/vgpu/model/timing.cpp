@@ -58,10 +58,11 @@ double together(std::initializer_list<double> times) {
     return std::sqrt(std::sqrt(sum));
 }
 
-// The time of a kernel with these needs, which overlap less well.
+// The time of a kernel with these needs. L2 and device memory overlap well, all else less.
 double overlapped(const Demand& needs, double latency_ns) {
-    double squares = latency_ns * latency_ns;
-    for (const double ns : needs) squares += ns * ns;
+    const auto [issue, l1, l2, dram, link] = needs;
+    double squares = 0;
+    for (const double ns : {issue, l1, together({l2, dram}), link, latency_ns}) squares += ns * ns;
     return std::sqrt(squares);
 }
 
@@ -85,8 +86,7 @@ double request_cycles(double requests, double sectors, double per_request) {
 }  // namespace
 
 double KernelTime::total_ns() const {
-    const double work_ns =
-        overlapped({together({issue_ns, units_ns}), l1_ns, together({l2_ns, dram_ns}), 0, link_ns}, latency_ns);
+    const double work_ns = overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns);
     return start_ns + migration_ns + together({work_ns, blocks_ns});
 }
 
