@@ -50,8 +50,7 @@ def text(result: Result) -> str:
         return shown
     rows = _rendered(lambda console: terminal.show_hidden_rows(console, result))
     found = _rendered(lambda console: terminal.show_first(console, result))
-    parts = ["(all public tests pass)", shown, "(of the hidden tests:)", rows, found if found != shown else ""]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in ["(all public tests pass; of the hidden tests:)", rows, found] if part)
 
 
 def _rendered(show: Callable[[Console], None]) -> str:

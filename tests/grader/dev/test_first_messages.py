@@ -47,7 +47,7 @@ def test_where_only_hidden_tests_are_lost_it_is_what_students_see_of_them() -> N
     ]
     text = first_messages.text(msgspec.structs.replace(GRADED, tests=tests))
     name = next(test.name for test in tests if test.hidden)
-    assert text.startswith(f"(all public tests pass)\n\n(of the hidden tests:)\n\n{name}  hidden\nhint: Think.")
+    assert text.startswith(f"(all public tests pass; of the hidden tests:)\n\n{name}  hidden\nhint: Think.")
     assert "a[3]" not in text
 
 
