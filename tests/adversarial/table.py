@@ -86,14 +86,10 @@ class Attack:
     classes: list[int]
 
 
-class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The whole file."""
-
-    fixture: list[Fixture]
-
-
-def read() -> Table:
-    return msgspec.convert(tomllib.loads((HERE / "attacks.toml").read_text(encoding="utf-8")), Table)
+def read() -> list[Fixture]:
+    """Return the fixtures of attacks.toml, where each one's name is its heading."""
+    document = tomllib.loads((HERE / "attacks.toml").read_text(encoding="utf-8"))
+    return [msgspec.convert({"name": name, **one}, Fixture) for name, ones in document.items() for one in ones]
 
 
 def read_attacks(rows: str) -> list[Attack]:
