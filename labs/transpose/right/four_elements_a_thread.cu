@@ -12,22 +12,9 @@ __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
             B[size_t(row + i) * rows + column] = A[size_t(column) * columns + row + i];
 }
 
-__global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[TILE_WIDTH][TILE_WIDTH];
-    int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
-    int row = blockIdx.y * TILE_WIDTH + threadIdx.y;
-    for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
-        if (row + i < rows && column < columns)
-            tile[threadIdx.y + i][threadIdx.x] = A[size_t(row + i) * columns + column];
-    __syncthreads();
-    column = blockIdx.y * TILE_WIDTH + threadIdx.x;  // of B
-    row = blockIdx.x * TILE_WIDTH + threadIdx.y;
-    for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
-        if (row + i < columns && column < rows) B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
-}
-
-__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[TILE_WIDTH][TILE_WIDTH + 1];
+template <int PITCH>
+__global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[TILE_WIDTH][PITCH];
     int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
     int row = blockIdx.y * TILE_WIDTH + threadIdx.y;
     for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
@@ -65,12 +52,12 @@ void transpose_naive(const float* A, float* B, int rows, int columns) {
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
-              B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
+              dim3(TILE_WIDTH, BLOCK_ROWS), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
-              B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH + 1>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
+              dim3(TILE_WIDTH, BLOCK_ROWS), A, B, rows, columns);
 }

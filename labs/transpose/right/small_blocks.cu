@@ -9,17 +9,9 @@ __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
     if (y < rows && x < columns) B[x * rows + y] = A[y * columns + x];
 }
 
-__global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[SIDE][SIDE];
-    const int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y;
-    if (y < rows && x < columns) tile[threadIdx.y][threadIdx.x] = A[y * columns + x];
-    __syncthreads();
-    const int b_x = blockIdx.y * SIDE + threadIdx.x, b_y = blockIdx.x * SIDE + threadIdx.y;
-    if (b_y < columns && b_x < rows) B[b_y * rows + b_x] = tile[threadIdx.x][threadIdx.y];
-}
-
-__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[SIDE][SIDE + 1];
+template <int PITCH>
+__global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[SIDE][PITCH];
     const int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y;
     if (y < rows && x < columns) tile[threadIdx.y][threadIdx.x] = A[y * columns + x];
     __syncthreads();
@@ -51,10 +43,11 @@ void transpose_naive(const float* A, float* B, int rows, int columns) {
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows, columns);
+    transpose(tile_kernel<SIDE>, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows, columns);
+    transpose(tile_kernel<SIDE + 1>, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows,
+              columns);
 }

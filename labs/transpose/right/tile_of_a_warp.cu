@@ -12,24 +12,9 @@ __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
         if (row < rows && column < columns) B[column * rows + row] = A[row * columns + column];
 }
 
-__global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tiles_of_block[WARPS][TILE_WIDTH][TILE_WIDTH];
-    const int lane = threadIdx.x, number = blockIdx.x * WARPS + threadIdx.y;
-    const int across = (columns + TILE_WIDTH - 1) / TILE_WIDTH;
-    const int first_row = number / across * TILE_WIDTH, first_column = number % across * TILE_WIDTH;
-    if (first_row >= rows) return;  // the whole warp: no other waits for it
-    auto& tile = tiles_of_block[threadIdx.y];
-    for (int i = 0; i < TILE_WIDTH; ++i)
-        if (first_row + i < rows && first_column + lane < columns)
-            tile[i][lane] = A[(first_row + i) * columns + first_column + lane];
-    __syncwarp();
-    for (int i = 0; i < TILE_WIDTH; ++i)
-        if (first_column + i < columns && first_row + lane < rows)
-            B[(first_column + i) * rows + first_row + lane] = tile[lane][i];
-}
-
-__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tiles_of_block[WARPS][TILE_WIDTH][TILE_WIDTH + 1];
+template <int PITCH>
+__global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tiles_of_block[WARPS][TILE_WIDTH][PITCH];
     const int lane = threadIdx.x, number = blockIdx.x * WARPS + threadIdx.y;
     const int across = (columns + TILE_WIDTH - 1) / TILE_WIDTH;
     const int first_row = number / across * TILE_WIDTH, first_column = number % across * TILE_WIDTH;
@@ -69,12 +54,12 @@ void transpose_naive(const float* A, float* B, int rows, int columns) {
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B,
-              rows, columns);
+    transpose(tile_kernel<TILE_WIDTH>, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS),
+              dim3(32, WARPS), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B,
-              rows, columns);
+    transpose(tile_kernel<TILE_WIDTH + 1>, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS),
+              dim3(32, WARPS), A, B, rows, columns);
 }
