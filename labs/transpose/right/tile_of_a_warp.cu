@@ -29,37 +29,31 @@ __global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
             B[(first_column + i) * rows + first_row + lane] = tile[lane][i];
 }
 
+static int tiles(int n, int width) { return (n + width - 1) / width; }
+
 using Kernel = void (*)(const float* A, float* B, int rows, int columns);
 
-static void transpose(Kernel kernel, dim3 grid, dim3 block, const float* A, float* B, int rows, int columns) {
+static void transpose(Kernel kernel, const float* A, float* B, int rows, int columns) {
+    if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
     float *d_A, *d_B;
     CHECK(cudaMalloc(&d_A, bytes));
     CHECK(cudaMalloc(&d_B, bytes));
     CHECK(cudaMemcpy(d_A, A, bytes, cudaMemcpyHostToDevice));
-    kernel<<<grid, block>>>(d_A, d_B, rows, columns);
+    kernel<<<tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS)>>>(d_A, d_B, rows,
+                                                                                                    columns);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(B, d_B, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_A));
     CHECK(cudaFree(d_B));
 }
 
-static int tiles(int n, int width) { return (n + width - 1) / width; }
-
-void transpose_naive(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B,
-              rows, columns);
-}
+void transpose_naive(const float* A, float* B, int rows, int columns) { transpose(naive_kernel, A, B, rows, columns); }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<TILE_WIDTH>, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS),
-              dim3(32, WARPS), A, B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH>, A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<TILE_WIDTH + 1>, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS),
-              dim3(32, WARPS), A, B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH + 1>, A, B, rows, columns);
 }
