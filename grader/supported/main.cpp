@@ -84,19 +84,6 @@ void print_driver_functions() {
         names);
 }
 
-void print_counters() {
-    struct Counter {
-        const char *field, *metric, *meaning;
-    };
-    constexpr Counter counters[] = {
-#define WG_COUNTER(field, ncu, meaning) {#field, ncu, meaning},
-#include "device/counters.def"
-#undef WG_COUNTER
-    };
-    fmt::print("\n## Counters\n\n| counter | in Nsight Compute | |\n|---|---|---|\n");
-    for (const Counter& c : counters) fmt::print("| `{}` | `{}` | {} |\n", c.field, c.metric, c.meaning);
-}
-
 }  // namespace
 
 int main() {
@@ -107,7 +94,6 @@ int main() {
         print_opcodes();
         print_functions();
         print_driver_functions();
-        print_counters();
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "warpgrade-reference: %s\n", failure.what());
         return 1;

@@ -1,7 +1,8 @@
-"""The table of attacks, attacks.toml: which known ways to cheat there are, and which fixture or test holds each."""
+"""The attacks of docs/security.md: which known ways to cheat there are, and which fixture or test holds each."""
 
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +27,7 @@ MADE = {
 
 _INCLUDE = re.compile(r'^#include "(?P<name>\w+\.cuh)"\n', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HOLDER = re.compile(r"`([^`]+)`(?: \(([^)]*)\))?")  # a fixture and its verdict, or a file and what stands in it
 
 
 class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -70,42 +72,46 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         return text if self.shift is None else f"{_shown_reference(lab)}#define SHIFT {self.shift}\n{text}"
 
 
-class Attack(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A way to cheat: the classes of the collection that it stands for, the answer to it, and what holds that.
+@dataclass(frozen=True)
+class Attack:
+    """A row of the page: a way to cheat, the answer to it, what holds that, the classes of the collection.
 
-    `fixtures` are names of fixtures, `tests` are files with what must stand in them, as in `tests/a.py: test_b`.
+    `fixtures` are names of fixtures, `tests` are files, each with what must stand in it.
     """
 
     title: str
     answer: str
-    classes: list[int] = []
-    fixtures: list[str] = []
-    tests: list[str] = []
-    not_applicable: bool = False
+    fixtures: list[str]
+    tests: list[tuple[str, str]]
+    classes: list[int]
 
 
-class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The whole file."""
-
-    attack: list[Attack]
-    fixture: list[Fixture]
-
-
-def read() -> Table:
-    return msgspec.convert(tomllib.loads((HERE / "attacks.toml").read_text(encoding="utf-8")), Table)
+def read() -> list[Fixture]:
+    """Return the fixtures of attacks.toml, where each one's name is its heading."""
+    document = tomllib.loads((HERE / "attacks.toml").read_text(encoding="utf-8"))
+    return [msgspec.convert({"name": name, **one}, Fixture) for name, ones in document.items() for one in ones]
 
 
-def as_markdown(table: Table) -> str:
-    """Return the table of docs/security.md."""
-    fixtures: dict[str, list[Fixture]] = {}
-    for one in table.fixture:
-        fixtures.setdefault(one.name, []).append(one)
-    rows = ["| attack | answer | held by |", "|---|---|---|"]
-    for attack in table.attack:
-        held = [_verdict(one) for name in attack.fixtures for one in fixtures[name]]
-        held += [f"`{test.partition(':')[0]}`" for test in attack.tests]
-        shown = "—" if attack.not_applicable else ", ".join(dict.fromkeys(held))
-        rows.append(f"| {attack.title} | {attack.answer} | {shown} |")
+def read_attacks(rows: str) -> list[Attack]:
+    """Return the attacks of the page's table."""
+    attacks = []
+    for line in rows.splitlines()[2:]:
+        title, answer, held, classes = (cell.strip() for cell in line.strip("|").split("|"))
+        by = _HOLDER.findall(held)
+        fixtures = list(dict.fromkeys(name for name, _ in by if "/" not in name))
+        tests = [(name, words) for name, words in by if "/" in name]
+        attacks.append(Attack(title, answer, fixtures, tests, [int(number) for number in re.findall(r"\d+", classes)]))
+    return attacks
+
+
+def as_markdown(attacks: list[Attack], fixtures: list[Fixture]) -> str:
+    """Return the page's table with the fixtures' verdicts as they are."""
+    rows = ["| attack | answer | held by | of the collection |", "|---|---|---|---|"]
+    for attack in attacks:
+        held = [_verdict(one) for name in attack.fixtures for one in fixtures if one.name == name]
+        held += [f"`{path}` ({words})" if words else f"`{path}`" for path, words in attack.tests]
+        classes = ", ".join(map(str, attack.classes)) or "—"
+        rows.append(f"| {attack.title} | {attack.answer} | {', '.join(held) or '—'} | {classes} |")
     return "\n".join(rows) + "\n"
 
 

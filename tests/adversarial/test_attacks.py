@@ -33,7 +33,7 @@ def _cases() -> Iterator[ParameterSet]:
     wrote its starter shows as well.
     """
     in_plain = False
-    for one in read().fixture:
+    for one in read():
         in_plain ^= not one.counted
         first, *_, last = [*one.labs, *one.labs]
         for kind in ("namespaces", "plain"):
@@ -86,7 +86,7 @@ def test_what_hidden_tests_were_given_is_not_told(
     sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WARPGRADE_SANDBOX", sandbox)
-    result = graded(next(one for one in read().fixture if one.name == "tells_sizes"), "matmul", tmp_path)
+    result = graded(next(one for one in read() if one.name == "tells_sizes"), "matmul", tmp_path)
     text = shown(result)
     hidden = [test for test in result.tests if test.hidden]
     public = [test for test in result.tests if not test.hidden]
@@ -107,7 +107,7 @@ def test_what_hidden_tests_were_given_is_not_told(
 
 
 def test_names_made_from_hidden_data_are_not_told(tmp_path: Path) -> None:
-    result = graded(next(one for one in read().fixture if one.name == "foreign_device_code"), "matmul", tmp_path)
+    result = graded(next(one for one in read() if one.name == "foreign_device_code"), "matmul", tmp_path)
     text = shown(result)
     sizes = {
         kind: set(

@@ -53,7 +53,7 @@ def written(odd: dict[str, Any]) -> str:
     return f"{text[: head.start()]}{before}{head[0]}{body}{rest}"
 
 
-@pytest.mark.parametrize("odd", TABLE["odd"], ids=lambda odd: odd["name"])
+@pytest.mark.parametrize("odd", TABLE["odd"].values(), ids=TABLE["odd"])
 def test_an_honest_oddity_is_not_accused(odd: dict[str, Any], tmp_path: Path) -> None:
     lab = labs.find(LAYOUT, odd.get("lab", "first"))
     (tmp_path / lab.main_file).write_text(written(odd), encoding="utf-8")

@@ -1,8 +1,9 @@
 """Makes a lab's prelab that knows nothing but what `check --only prelab` tells: a table of constants.
 
-    PYTHONPATH=grader python tests/grader/constant_table.py LAB > tests/grader/lab/tables/LAB.cpp
+    PYTHONPATH=grader python tests/grader/constant_table.py LAB
 
 It answers all questions with 1 or a number that a message has told, and asks again until the messages tell no more.
+Prints the lab's rows of told_answers.tsv: lab, function, arguments, answer.
 """
 
 import contextlib
@@ -29,6 +30,17 @@ _MEASURED = re.compile(r"measured (\S+)|contract describes it takes (\S+),")
 _FACTOR = re.compile(r"too (small|large)(?: by a factor of (\S+))?")
 
 Table = dict[str, dict[tuple[str, ...], float]]
+TOLD = Path(__file__).parent / "lab" / "told_answers.tsv"
+
+
+def stored_tables() -> dict[str, Table]:
+    """Return the tables of all labs, by their names."""
+    tables: dict[str, Table] = {}
+    for line in TOLD.read_text(encoding="utf-8").splitlines():
+        lab, function, arguments, answer = line.split("\t")
+        rows = tables.setdefault(lab, {}).setdefault(function, {})
+        rows[tuple(arguments.split())] = float(answer)
+    return tables
 
 
 def source(lab: Lab, table: Table) -> str:
@@ -93,14 +105,16 @@ def checked(lab: Lab, text: str, *, public: bool) -> Result:
         return grade.grade(find_layout(), lab, intake.read(lab, Path(folder)), options)
 
 
-def make(lab: Lab) -> str:
-    """Return the prelab that knows all that can be read off."""
+def make(lab: Lab) -> Table:
+    """Return all that can be read off."""
     table: Table = {}
     for _ in range(_ROUNDS):
         if not learn(table, checked(lab, source(lab, table), public=True)):
             break
-    return source(lab, table)
+    return table
 
 
 if __name__ == "__main__":
-    sys.stdout.write(make(labs.find(find_layout(), sys.argv[1])))
+    for function, rows in make(labs.find(find_layout(), sys.argv[1])).items():
+        for arguments, answer in rows.items():
+            print(sys.argv[1], function, " ".join(arguments), f"{answer:.17g}", sep="\t")

@@ -14,13 +14,6 @@ constexpr int sms = 132;
 
 Word *memory, *out;
 
-template <class... Values>
-void measure(const char* format, double ms, Values... values) {
-    char what[100];
-    std::snprintf(what, sizeof what, format, values...);
-    row(what, "", ms);
-}
-
 // A turn of the loop adds `count` words of different lines.
 template <int count>
 __global__ void add_lines(const Word* values, int turns, Word* sum) {
@@ -46,12 +39,12 @@ __global__ void add_found(const Word* places, const Word* values, int turns, Wor
 template <int count>
 void rows_of_loads() {
     constexpr int loads = 4096;
-    measure("%d loads a turn, one thread", kernel_ms([] { add_lines<count><<<1, 1>>>(memory, loads / count, out); }),
-            count);
-    measure("%d loads a turn, a warp", kernel_ms([] { add_lines<count><<<1, 32>>>(memory, loads / count, out); }),
-            count);
-    measure("%d loads of indices a turn, one thread",
-            kernel_ms([] { add_found<count><<<1, 1>>>(memory, memory, loads / count, out); }), count);
+    print_time("%d loads a turn, one thread", kernel_ms([] { add_lines<count><<<1, 1>>>(memory, loads / count, out); }),
+               count);
+    print_time("%d loads a turn, a warp", kernel_ms([] { add_lines<count><<<1, 32>>>(memory, loads / count, out); }),
+               count);
+    print_time("%d loads of indices a turn, one thread",
+               kernel_ms([] { add_found<count><<<1, 1>>>(memory, memory, loads / count, out); }), count);
 }
 
 enum class Work { product, root, both };
@@ -76,9 +69,10 @@ template <Work work, int chains>
 void rows_of_arithmetic(const char* what) {
     for (const int blocks : {1, sms})
         for (const int size : {32, 256, 1024})
-            measure("%s, %d chains, %d blocks of %d",
-                    kernel_ms([&] { compute<work, chains><<<blocks, size>>>(1, -7, reinterpret_cast<float*>(out)); }),
-                    what, chains, blocks, size);
+            print_time("%s, %d chains, %d blocks of %d", kernel_ms([&] {
+                           compute<work, chains><<<blocks, size>>>(1, -7, reinterpret_cast<float*>(out));
+                       }),
+                       what, chains, blocks, size);
 }
 
 template <class Barrier>
@@ -162,12 +156,12 @@ __global__ void repeat(long long first, long long other, long long never, Operat
     if (sum == never) *result = sum;
 }
 
-#define LONG(what, expression)                                                                        \
-    measure("long, " what, kernel_ms([] {                                                             \
-                repeat<<<8 * sms, 256>>>(                                                             \
-                    1, 3, -987654321, [] __device__(long long x, long long y) { return expression; }, \
-                    reinterpret_cast<long long*>(out));                                               \
-            }))
+#define LONG(what, expression)                                                                           \
+    print_time("long, " what, kernel_ms([] {                                                             \
+                   repeat<<<8 * sms, 256>>>(                                                             \
+                       1, 3, -987654321, [] __device__(long long x, long long y) { return expression; }, \
+                       reinterpret_cast<long long*>(out));                                               \
+               }))
 
 void rows_of_copies() {
     for (const int mib : {1, 16, 128}) {
@@ -177,10 +171,10 @@ void rows_of_copies() {
         CHECK(cudaMallocHost(&pinned, bytes));
         for (void* host : {static_cast<void*>(pageable.data()), pinned}) {
             const char* kind = host == pinned ? "pinned" : "pageable";
-            measure("%d MiB up, %s", kernel_ms([&] { CHECK(cudaMemcpy(memory, host, bytes, cudaMemcpyDefault)); }), mib,
-                    kind);
-            measure("%d MiB down, %s", kernel_ms([&] { CHECK(cudaMemcpy(host, memory, bytes, cudaMemcpyDefault)); }),
-                    mib, kind);
+            print_time("%d MiB up, %s", kernel_ms([&] { CHECK(cudaMemcpy(memory, host, bytes, cudaMemcpyDefault)); }),
+                       mib, kind);
+            print_time("%d MiB down, %s", kernel_ms([&] { CHECK(cudaMemcpy(host, memory, bytes, cudaMemcpyDefault)); }),
+                       mib, kind);
         }
         CHECK(cudaFreeHost(pinned));
     }
@@ -206,30 +200,31 @@ int main() {
     rows_of_arithmetic<Work::root, 1>("roots");
     rows_of_arithmetic<Work::both, 4>("both");
     for (const int size : {32, 256, 1024}) {
-        measure("barrier, one of %d threads' warps works", kernel_ms([&] { wait_for_one_warp<<<1, size>>>(64, out); }),
-                size);
-        measure("cuda::barrier, one of %d threads' warps works",
-                kernel_ms([&] { wait_at_object<<<1, size>>>(64, out); }), size);
+        print_time("barrier, one of %d threads' warps works",
+                   kernel_ms([&] { wait_for_one_warp<<<1, size>>>(64, out); }), size);
+        print_time("cuda::barrier, one of %d threads' warps works",
+                   kernel_ms([&] { wait_at_object<<<1, size>>>(64, out); }), size);
     }
-    measure("one block of 1056 works", kernel_ms([] { one_block_works<<<8 * sms, 1024>>>(memory, 4096, out); }));
-    measure("tree in shared memory, by remainder",
-            kernel_ms([] { reduce_in_tree<true><<<8192, 1024>>>(memory, out); }));
-    measure("tree in shared memory, strided", kernel_ms([] { reduce_in_tree<false><<<8192, 1024>>>(memory, out); }));
+    print_time("one block of 1056 works", kernel_ms([] { one_block_works<<<8 * sms, 1024>>>(memory, 4096, out); }));
+    print_time("tree in shared memory, by remainder",
+               kernel_ms([] { reduce_in_tree<true><<<8192, 1024>>>(memory, out); }));
+    print_time("tree in shared memory, strided", kernel_ms([] { reduce_in_tree<false><<<8192, 1024>>>(memory, out); }));
     for (const int blocks : {1, sms})
         for (const int warps : {1, 4, 16}) {
-            measure("swaps, %d blocks of %d warps, own words",
-                    kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 1, 32); }), blocks, warps);
-            measure("swaps, %d blocks of %d warps, a word each warp",
-                    kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 0, 32); }), blocks, warps);
-            measure("swaps, %d blocks of %d warps, the same 32 words",
-                    kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 1, 0); }), blocks, warps);
+            print_time("swaps, %d blocks of %d warps, own words",
+                       kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 1, 32); }), blocks, warps);
+            print_time("swaps, %d blocks of %d warps, a word each warp",
+                       kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 0, 32); }), blocks, warps);
+            print_time("swaps, %d blocks of %d warps, the same 32 words",
+                       kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 1, 0); }), blocks, warps);
         }
     for (const int mib : {8, 16, 24, 32, 40, 48, 64, 128, 256}) {
         const std::size_t bytes = std::size_t(mib) << 20;
-        measure("%d MiB again, all",
-                kernel_ms([&] { read_all<<<8 * sms, 256>>>(reinterpret_cast<uint4*>(memory), bytes / 16, out); }), mib);
-        measure("%d MiB again, any words",
-                kernel_ms([&] { read_any<<<8 * sms, 256>>>(memory, static_cast<Word>(bytes / 4), out); }), mib);
+        print_time("%d MiB again, all",
+                   kernel_ms([&] { read_all<<<8 * sms, 256>>>(reinterpret_cast<uint4*>(memory), bytes / 16, out); }),
+                   mib);
+        print_time("%d MiB again, any words",
+                   kernel_ms([&] { read_any<<<8 * sms, 256>>>(memory, static_cast<Word>(bytes / 4), out); }), mib);
     }
     LONG("exclusive or", (x ^ y) * 3);
     LONG("shift", (x << 3) ^ y);

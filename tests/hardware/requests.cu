@@ -11,13 +11,6 @@ constexpr int sms = 132;
 
 Word *memory, *out;
 
-template <class... Values>
-void measure(const char* format, double ms, Values... values) {
-    char what[100];
-    std::snprintf(what, sizeof what, format, values...);
-    row(what, "", ms);
-}
-
 // By assembly, so that each load is done, through L1.
 __device__ Word load(const Word* from) {
     Word value;
@@ -91,39 +84,40 @@ int main() {
     constexpr int turns = 256, places = 15;
     for (const int lines : {1, 2, 4, 8, 16, 32})
         for (int sectors = 1; sectors <= 4 && lines * sectors <= 32; sectors *= 2)
-            measure("loads of %d sectors in each of %d lines", kernel_ms([&] {
-                        load_lines<false><<<2 * sms, 1024>>>(memory, lines, sectors, turns, places, out);
-                    }),
-                    sectors, lines);
+            print_time("loads of %d sectors in each of %d lines", kernel_ms([&] {
+                           load_lines<false><<<2 * sms, 1024>>>(memory, lines, sectors, turns, places, out);
+                       }),
+                       sectors, lines);
     for (const int lines : {8, 16, 32})
-        measure("loads of 8 bytes in each of %d lines",
-                kernel_ms([&] { load_lines<true><<<2 * sms, 1024>>>(memory, lines, 1, turns, places, out); }), lines);
+        print_time("loads of 8 bytes in each of %d lines",
+                   kernel_ms([&] { load_lines<true><<<2 * sms, 1024>>>(memory, lines, 1, turns, places, out); }),
+                   lines);
     for (const int apart : {0, 4, 8, 32})
-        measure("loads of 16 bytes, %d words apart",
-                kernel_ms([&] { load_fours<<<2 * sms, 1024>>>(memory, apart, turns, places, out); }), apart);
+        print_time("loads of 16 bytes, %d words apart",
+                   kernel_ms([&] { load_fours<<<2 * sms, 1024>>>(memory, apart, turns, places, out); }), apart);
     for (const int mib : {16, 128}) {
         const int words = mib << 18;
         for (const int size : {1, 2, 4, 8, 16, 32})
-            measure("%d MiB, stores of %d own words",
-                    kernel_ms([&] { store_own<<<words / size / 256, 256>>>(memory, size, size); }), mib, size);
+            print_time("%d MiB, stores of %d own words",
+                       kernel_ms([&] { store_own<<<words / size / 256, 256>>>(memory, size, size); }), mib, size);
         for (const int count : {1, 2, 3, 6})
-            measure("%d MiB, stores of %d of 8 words",
-                    kernel_ms([&] { store_own<<<words / 8 / 256, 256>>>(memory, 8, count); }), mib, count);
-        measure("%d MiB, stores of 1 of 32 words",
-                kernel_ms([&] { store_own<<<words / 32 / 256, 256>>>(memory, 32, 1); }), mib);
+            print_time("%d MiB, stores of %d of 8 words",
+                       kernel_ms([&] { store_own<<<words / 8 / 256, 256>>>(memory, 8, count); }), mib, count);
+        print_time("%d MiB, stores of 1 of 32 words",
+                   kernel_ms([&] { store_own<<<words / 32 / 256, 256>>>(memory, 32, 1); }), mib);
         for (const int size : {2, 8})
-            measure("%d MiB, stores of %d words in rounds", kernel_ms([&] {
-                        for (int i = 0; i < size; ++i) store_round<<<words / size / 256, 256>>>(memory, size, i);
-                    }),
-                    mib, size);
+            print_time("%d MiB, stores of %d words in rounds", kernel_ms([&] {
+                           for (int i = 0; i < size; ++i) store_round<<<words / size / 256, 256>>>(memory, size, i);
+                       }),
+                       mib, size);
         for (const int count : {1, 3, 8})
-            measure("%d MiB, sums of %d of 8 words",
-                    kernel_ms([&] { add_own<<<words / 8 / 256, 256>>>(memory, 8, count); }), mib, count);
+            print_time("%d MiB, sums of %d of 8 words",
+                       kernel_ms([&] { add_own<<<words / 8 / 256, 256>>>(memory, 8, count); }), mib, count);
         for (const int size : {1, 2, 4, 8})
-            measure("%d MiB, stores of %d own fours of words", kernel_ms([&] {
-                        store_fours<<<words / 4 / size / 256, 256>>>(reinterpret_cast<uint4*>(memory), size, size);
-                    }),
-                    mib, size);
+            print_time("%d MiB, stores of %d own fours of words", kernel_ms([&] {
+                           store_fours<<<words / 4 / size / 256, 256>>>(reinterpret_cast<uint4*>(memory), size, size);
+                       }),
+                       mib, size);
     }
     CHECK(cudaFree(memory));
     CHECK(cudaFree(out));

@@ -66,3 +66,11 @@ inline void row(const char* what, const char* size, double ms, double amount = 0
     std::printf("| %s | %s | %.4g ms |", what, size, ms);
     amount > 0 ? std::printf(" %.4g %s |\n", amount / (ms * 1e-3), unit) : std::printf(" |\n");
 }
+
+// A row whose first cell is made as printf makes it.
+template <class... Values>
+void print_time(const char* format, double ms, Values... values) {
+    char what[100];
+    std::snprintf(what, sizeof what, format, values...);
+    row(what, "", ms);
+}

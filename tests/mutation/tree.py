@@ -99,10 +99,11 @@ def read_parts() -> list[Part]:
     whole = {"whole": tuple(document["whole"]["pytest"]), "whole_targets": tuple(document["whole"]["targets"])}
     return [
         Part(
-            row["name"],
+            row["folder"].removeprefix("grader/").removeprefix("warpgrade/"),
             row["folder"],
-            **{key: tuple(row.get(key, ())) for key in ("targets", "tests", "later", "pytest")},
-            **(whole if "targets" in row else {}),
+            targets=tuple(test.partition(" ")[0] for test in row.get("tests", ())),
+            **{key: tuple(row.get(key, ())) for key in ("tests", "later", "pytest")},
+            **(whole if "tests" in row else {}),
         )
         for row in document["part"]
     ]

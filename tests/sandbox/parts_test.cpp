@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include "judge/catch.hpp"
@@ -19,6 +21,14 @@ namespace {
 Options parsed(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "warpgrade-sandbox");
     return parse(static_cast<int>(arguments.size()), arguments.data());
+}
+
+Options parsed_line(const std::string& line) {
+    std::istringstream stream(line);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    std::vector<const char*> arguments;
+    for (const auto& word : words) arguments.push_back(word.c_str());
+    return parsed(arguments);
 }
 
 std::string refused(const std::vector<const char*>& arguments) {
@@ -49,47 +59,10 @@ TEST_CASE("each option is told apart, and all are off at first") {
     CHECK((none.spawner_fd < 0 && none.seccomp_fd < 0 && none.status_fd < 0));
     CHECK(none.has_namespaces());
 
-    const auto all = parsed({"--profile",
-                             "device",
-                             "--sandbox",
-                             "plain",
-                             "--unconfined",
-                             "--ro-bind",
-                             "r1",
-                             "r2",
-                             "--bind",
-                             "w1",
-                             "w2",
-                             "--file",
-                             "f1",
-                             "f2",
-                             "--setenv",
-                             "K",
-                             "V",
-                             "--keep-fd",
-                             "5",
-                             "--keep-fd",
-                             "6",
-                             "--chdir",
-                             "d",
-                             "--cpu-seconds",
-                             "1",
-                             "--memory-mib",
-                             "2",
-                             "--file-size-mib",
-                             "3",
-                             "--processes",
-                             "4",
-                             "--tmp-mib",
-                             "8",
-                             "--seconds",
-                             "0.5",
-                             "--status-fd",
-                             "9",
-                             "--seccomp-fd",
-                             "10",
-                             "--",
-                             "x"});
+    const auto all = parsed_line(
+        "--profile device --sandbox plain --unconfined --ro-bind r1 r2 --bind w1 w2 --file f1 f2 --setenv K V"
+        " --keep-fd 5 --keep-fd 6 --chdir d --cpu-seconds 1 --memory-mib 2"
+        " --file-size-mib 3 --processes 4 --tmp-mib 8 --seconds 0.5 --status-fd 9 --seccomp-fd 10 -- x");
     CHECK((all.profile == Profile::device && all.plain && all.unconfined && !all.has_namespaces()));
     CHECK(all.read_only == std::vector<PathPair>{{"r1", "r2"}});
     CHECK(all.writable == std::vector<PathPair>{{"w1", "w2"}});

@@ -3,12 +3,10 @@
 
 #include <stdexcept>
 
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
 
 TEST_CASE(
     "a device that breaks while a large copy is under way closes the connection, and is the server's own trouble") {

@@ -2,14 +2,10 @@
 #include <vector>
 
 #include "device/fields.hpp"
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
-using wire::Region;
-using wire::Writer;
 
 namespace {
 

@@ -1,6 +1,5 @@
 // A server that serves one session after the other, each with devices of its own.
 #include "device/descriptor_passing.hpp"
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;

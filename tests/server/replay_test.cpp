@@ -3,7 +3,6 @@
 
 #include "device/descriptor_passing.hpp"
 #include "device/origin_request.hpp"
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;

@@ -9,9 +9,6 @@
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
-using wire::Region;
-using wire::Writer;
 
 TEST_CASE_METHOD(ServerFixture, "hello tells worker and judge which device it is") {
     const auto reply = call(Op::hello, Writer().put(wire::version));

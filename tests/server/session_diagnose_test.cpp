@@ -1,12 +1,8 @@
 // Findings about mistakes in the host's calls and at the program's end.
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
-using wire::Region;
-using wire::Writer;
 
 namespace {
 

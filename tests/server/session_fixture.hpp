@@ -12,10 +12,12 @@
 #include "device/fake_device.hpp"
 #include "device/fields.hpp"
 #include "device/protocol.hpp"
+#include "judge/catch.hpp"
 #include "server/server.hpp"
 
 namespace warpgrade::server::testing {
 using namespace device::testing;
+using wire::Op, wire::Region, wire::Writer;
 
 struct SocketPair {
     int ours = -1, theirs = -1;

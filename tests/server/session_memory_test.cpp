@@ -1,12 +1,8 @@
 // Limits of each kind of memory, and that freed memory leaves no state behind.
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
-using wire::Region;
-using wire::Writer;
 
 namespace {
 

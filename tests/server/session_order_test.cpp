@@ -1,12 +1,8 @@
 // Findings about work without an order between streams: the accesses of each call, and the messages.
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
-using wire::Region;
-using wire::Writer;
 
 namespace {
 

@@ -1,12 +1,8 @@
 // Which requests wait for the device, which report its faults, and what they leave in memory.
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
 using namespace warpgrade::server;
 using namespace warpgrade::server::testing;
-using wire::Op;
-using wire::Region;
-using wire::Writer;
 
 namespace {
 

@@ -1,8 +1,8 @@
 """What a student reads first of each wrong solution: labs/<lab>/wrong/messages.txt, to be read through as one text.
 
-It is what `check` prints below its table, so without hidden tests, but for how to see a test's other checks; where only
-hidden tests are lost, it is what the report of the whole grade says of them. Sections begin with `## NAME: what is
-wrong`; the lines before the first of them are the author's.
+It is what `check` prints below its table, so without hidden tests; where only hidden tests are lost, it is what the
+report of the whole grade says of them. One wrong element stands for all that are shown, and what options would show is
+not counted. Sections begin with `## NAME: what is wrong`; the lines before the first of them are the author's.
 """
 
 import difflib
@@ -11,7 +11,7 @@ import itertools
 import re
 import textwrap
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -29,6 +29,10 @@ SEED = 1  # of the inputs: what differs is told with its values
 _WIDTH = 100
 _INDENT = " " * 4
 _DIFF_LINES = 12
+_LEFT_OUT = re.compile(
+    rf"…|{re.escape(terminal.OTHER_CHECKS)}|\d+ (more )?pieces? of advice on speed: --advice shows (it|them)"
+)
+_ELEMENT = re.compile(r"\s*\[")  # begins the line of a wrong element
 _HOST_ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}\b|\b0x[0-9a-f]+(?=,\s+which is host)")  # another one each time
 _HEADING = re.compile(r"^## (?P<name>\w+): .*$", re.MULTILINE)
 _HEAD = """\
@@ -46,16 +50,24 @@ def text(result: Result) -> str:
         return shown
     rows = _rendered(lambda console: terminal.show_hidden_rows(console, result))
     found = _rendered(lambda console: terminal.show_first(console, result))
-    parts = ["(all public tests pass)", shown, "(of the hidden tests:)", rows, found if found != shown else ""]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in ["(all public tests pass; of the hidden tests:)", rows, found] if part)
 
 
 def _rendered(show: Callable[[Console], None]) -> str:
     file = io.StringIO()
     show(Console(file=file, width=_WIDTH, highlight=False, color_system=None))
-    text = _HOST_ADDRESS.sub("0x…", file.getvalue().strip("\n"))
-    lines = (line.rstrip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line.strip() != terminal.OTHER_CHECKS)
+    text = _HOST_ADDRESS.sub("0x…", file.getvalue())
+    return shorten(line.rstrip() for line in text.split("\n"))
+
+
+def shorten(lines: Iterable[str]) -> str:
+    """Leave out the wrong elements after the first one, and what says that an option shows more."""
+    kept = [""]
+    for line in lines:
+        repeats = not line and not kept[-1]
+        if not (repeats or _LEFT_OUT.fullmatch(line.strip()) or (_ELEMENT.match(line) and _ELEMENT.match(kept[-1]))):
+            kept.append(line)
+    return "\n".join(kept).strip("\n")
 
 
 class Messages:

@@ -204,9 +204,10 @@ def _section(part: Part, code: Code) -> str:
     arrows = {(part.row(arrow.source), part.row(arrow.target)) for arrow in code.arrows}
     uses = {name: [other for other in known if (name, other) in arrows] for name in known}
     top_first = list(reversed(known))
-    drawing = [f'    {_identifier(name)}["{name}"]' for name in top_first]
+    drawing = [f'    {_identifier(name)}["{name}"]' for name in top_first if _identifier(name) != name]
     for name in top_first:
-        drawing += [f"    {_identifier(name)} --> {_identifier(target)}" for target in _direct(uses, name)]
+        below = " & ".join(_identifier(target) for target in _direct(uses, name))
+        drawing += [f"    {_identifier(name)} --> {below}"] if below else []
     rows = [f"| `{name}` | {known[name]} | {', '.join(f'`{target}`' for target in uses[name])} |" for name in top_first]
     left_out = "" if part.complete else " Folders that are not declared yet are left out."
     return "\n".join(

@@ -12,6 +12,7 @@ def schema(title: str, struct: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the schema of a document; descriptions are those of the structs, in one line."""
     made = msgspec.json.schema(struct)
     for definition in made["$defs"].values():
+        del definition["title"]
         definition["description"] = " ".join(definition["description"].split())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **made}
 

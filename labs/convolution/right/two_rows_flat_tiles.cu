@@ -1,4 +1,5 @@
-// RIGHT: blocks of 100, 64 and 16 × 32 threads; loops that leave out the ghosts, a halo in three parts, flat tiles; two rows a thread
+// RIGHT: blocks of 100, 64 and 16 × 32 threads; loops that leave out the ghosts, a halo in three parts, flat tiles; two
+// rows a thread
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 #include "convolution.h"
 
@@ -8,18 +9,17 @@ static int blocks_for(int elements, int size) { return (elements + size - 1) / s
 
 static bool is_mask_width(int w) { return w >= 1 && w <= MAX_MASK_WIDTH && w % 2 == 1; }
 
-// A copy of `count` floats in device memory.
-static float* copy_to_device(const float* source, int count) {
-    float* copy;
-    CHECK(cudaMalloc(&copy, count * sizeof(float)));
-    CHECK(cudaMemcpy(copy, source, count * sizeof(float), cudaMemcpyHostToDevice));
-    return copy;
-}
-
-// Waits for the kernel, brings P back and gives the device memory of N and P back.
-static void finish(float* P, float* d_N, float* d_P, int count) {
+// Brings N to the device, launches, and brings P back.
+template <class Launch>
+static void convolve_on_device(const float* N, float* P, int count, Launch launch) {
+    const size_t bytes = count * sizeof(float);
+    float *d_N, *d_P;
+    CHECK(cudaMalloc(&d_N, bytes));
+    CHECK(cudaMemcpy(d_N, N, bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&d_P, bytes));
+    launch(d_N, d_P);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(P, d_P, count * sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(P, d_P, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_N));
     CHECK(cudaFree(d_P));
 }
@@ -39,12 +39,12 @@ __global__ void naive_kernel(const float* N, const float* M, float* P, int n, in
 
 void conv1d_naive(const float* N, const float* M, float* P, int n, int mask_width) {
     if (n <= 0 || !is_mask_width(mask_width)) return;
-    float* d_N = copy_to_device(N, n);
-    float* d_M = copy_to_device(M, mask_width);
-    float* d_P;
-    CHECK(cudaMalloc(&d_P, n * sizeof(float)));
-    naive_kernel<<<blocks_for(n, BLOCK_SIZE), BLOCK_SIZE>>>(d_N, d_M, d_P, n, mask_width);
-    finish(P, d_N, d_P, n);
+    float* d_M;
+    CHECK(cudaMalloc(&d_M, mask_width * sizeof(float)));
+    CHECK(cudaMemcpy(d_M, M, mask_width * sizeof(float), cudaMemcpyHostToDevice));
+    convolve_on_device(N, P, n, [=](const float* d_N, float* d_P) {
+        naive_kernel<<<blocks_for(n, BLOCK_SIZE), BLOCK_SIZE>>>(d_N, d_M, d_P, n, mask_width);
+    });
     CHECK(cudaFree(d_M));
 }
 
@@ -64,11 +64,9 @@ __global__ void constant_kernel(const float* N, float* P, int n, int mask_width)
 void conv1d_constant(const float* N, const float* M, float* P, int n, int mask_width) {
     if (n <= 0 || !is_mask_width(mask_width)) return;
     set_mask(M, mask_width);
-    float* d_N = copy_to_device(N, n);
-    float* d_P;
-    CHECK(cudaMalloc(&d_P, n * sizeof(float)));
-    constant_kernel<<<(n + 99) / 100, 100>>>(d_N, d_P, n, mask_width);
-    finish(P, d_N, d_P, n);
+    convolve_on_device(N, P, n, [=](const float* d_N, float* d_P) {
+        constant_kernel<<<(n + 99) / 100, 100>>>(d_N, d_P, n, mask_width);
+    });
 }
 
 __global__ void tiled_kernel(const float* N, float* P, int n, int mask_width) {
@@ -87,11 +85,8 @@ __global__ void tiled_kernel(const float* N, float* P, int n, int mask_width) {
 void conv1d_tiled(const float* N, const float* M, float* P, int n, int mask_width) {
     if (n <= 0 || !is_mask_width(mask_width)) return;
     set_mask(M, mask_width);
-    float* d_N = copy_to_device(N, n);
-    float* d_P;
-    CHECK(cudaMalloc(&d_P, n * sizeof(float)));
-    tiled_kernel<<<(n + 63) / 64, 64>>>(d_N, d_P, n, mask_width);
-    finish(P, d_N, d_P, n);
+    convolve_on_device(
+        N, P, n, [=](const float* d_N, float* d_P) { tiled_kernel<<<(n + 63) / 64, 64>>>(d_N, d_P, n, mask_width); });
 }
 
 // A flat tile, filled by one index; blocks of 16 x 32 threads
@@ -116,14 +111,11 @@ __global__ void tiled_kernel_2d(const float* N, float* P, int height, int width,
 void conv2d_tiled(const float* N, const float* M, float* P, int height, int width, int mask_width) {
     if (height <= 0 || width <= 0 || !is_mask_width(mask_width)) return;
     set_mask(M, mask_width * mask_width);
-    const int count = height * width;
-    float* d_N = copy_to_device(N, count);
-    float* d_P;
-    CHECK(cudaMalloc(&d_P, count * sizeof(float)));
     const int r = mask_width / 2;
-    tiled_kernel_2d<<<dim3((width + 15) / 16, (height + 31) / 32), dim3(16, 32),
-                      (16 + 2 * r) * (32 + 2 * r) * sizeof(float)>>>(d_N, d_P, height, width, mask_width);
-    finish(P, d_N, d_P, count);
+    convolve_on_device(N, P, height * width, [=](const float* d_N, float* d_P) {
+        tiled_kernel_2d<<<dim3((width + 15) / 16, (height + 31) / 32), dim3(16, 32),
+                          (16 + 2 * r) * (32 + 2 * r) * sizeof(float)>>>(d_N, d_P, height, width, mask_width);
+    });
 }
 
 // Two elements one below the other, weights from constant memory.
@@ -155,11 +147,8 @@ __global__ void registers_kernel_2d(const float* N, float* P, int height, int wi
 void conv2d_registers(const float* N, const float* M, float* P, int height, int width, int mask_width) {
     if (height <= 0 || width <= 0 || !is_mask_width(mask_width)) return;
     set_mask(M, mask_width * mask_width);
-    const int count = height * width;
-    float* d_N = copy_to_device(N, count);
-    float* d_P;
-    CHECK(cudaMalloc(&d_P, count * sizeof(float)));
-    registers_kernel_2d<<<dim3((width + 31) / 32, (height + 15) / 16), dim3(32, 8)>>>(d_N, d_P, height, width,
-                                                                                      mask_width);
-    finish(P, d_N, d_P, count);
+    convolve_on_device(N, P, height * width, [=](const float* d_N, float* d_P) {
+        registers_kernel_2d<<<dim3((width + 31) / 32, (height + 15) / 16), dim3(32, 8)>>>(d_N, d_P, height, width,
+                                                                                          mask_width);
+    });
 }

@@ -12,8 +12,9 @@ __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
             B[size_t(row + i) * rows + column] = A[size_t(column) * columns + row + i];
 }
 
-__global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[TILE_WIDTH][TILE_WIDTH];
+template <int PITCH>
+__global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[TILE_WIDTH][PITCH];
     int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
     int row = blockIdx.y * TILE_WIDTH + threadIdx.y;
     for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
@@ -26,51 +27,31 @@ __global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
         if (row + i < columns && column < rows) B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
 }
 
-__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[TILE_WIDTH][TILE_WIDTH + 1];
-    int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
-    int row = blockIdx.y * TILE_WIDTH + threadIdx.y;
-    for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
-        if (row + i < rows && column < columns)
-            tile[threadIdx.y + i][threadIdx.x] = A[size_t(row + i) * columns + column];
-    __syncthreads();
-    column = blockIdx.y * TILE_WIDTH + threadIdx.x;  // of B
-    row = blockIdx.x * TILE_WIDTH + threadIdx.y;
-    for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
-        if (row + i < columns && column < rows) B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
-}
+static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 using Kernel = void (*)(const float* A, float* B, int rows, int columns);
 
-static void transpose(Kernel kernel, dim3 grid, dim3 block, const float* A, float* B, int rows, int columns) {
+static void transpose(Kernel kernel, const float* A, float* B, int rows, int columns) {
+    if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
     float *d_A, *d_B;
     CHECK(cudaMalloc(&d_A, bytes));
     CHECK(cudaMalloc(&d_B, bytes));
     CHECK(cudaMemcpy(d_A, A, bytes, cudaMemcpyHostToDevice));
-    kernel<<<grid, block>>>(d_A, d_B, rows, columns);
+    kernel<<<dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS)>>>(d_A, d_B, rows,
+                                                                                                        columns);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(B, d_B, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_A));
     CHECK(cudaFree(d_B));
 }
 
-static int tiles(int n, int width) { return (n + width - 1) / width; }
-
-void transpose_naive(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
-              B, rows, columns);
-}
+void transpose_naive(const float* A, float* B, int rows, int columns) { transpose(naive_kernel, A, B, rows, columns); }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
-              B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH>, A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
-              B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH + 1>, A, B, rows, columns);
 }

@@ -7,8 +7,9 @@ __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
     if (row < rows && column < columns) B[column * rows + row] = A[row * columns + column];
 }
 
-__global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[24][24];
+template <int PITCH>
+__global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[24][PITCH];
     const int left = blockIdx.x * 24, top = blockIdx.y * 24;
     for (int y = threadIdx.y; y < 24; y += 24)
         for (int x = threadIdx.x; x < 24; x += blockDim.x)
@@ -19,60 +20,33 @@ __global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
             if (left + y < columns && top + x < rows) B[(left + y) * rows + top + x] = tile[x][y];
 }
 
-__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[24][25];
-    const int left = blockIdx.x * 24, top = blockIdx.y * 24;
-    for (int y = threadIdx.y; y < 24; y += 24)
-        for (int x = threadIdx.x; x < 24; x += blockDim.x)
-            if (top + y < rows && left + x < columns) tile[y][x] = A[(top + y) * columns + left + x];
-    __syncthreads();
-    for (int y = threadIdx.y; y < 24; y += 24)
-        for (int x = threadIdx.x; x < 24; x += blockDim.x)
-            if (left + y < columns && top + x < rows) B[(left + y) * rows + top + x] = tile[x][y];
-}
 static int parts(int size, int w) { return (size + w - 1) / w; }
 
-void transpose_naive(const float* A, float* B, int rows, int columns) {
+using Kernel = void (*)(const float* A, float* B, int rows, int columns);
+
+static void transpose(Kernel kernel, dim3 grid, dim3 block, const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
     float *d_A, *d_B;
     CHECK(cudaMallocAsync(&d_A, bytes, nullptr));
     CHECK(cudaMallocAsync(&d_B, bytes, nullptr));
     CHECK(cudaMemcpyAsync(d_A, A, bytes, cudaMemcpyHostToDevice, nullptr));
-    naive_kernel<<<dim3(parts(columns, 8), parts(rows, 32)), dim3(8, 32)>>>(d_A, d_B, rows, columns);
+    kernel<<<grid, block>>>(d_A, d_B, rows, columns);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpyAsync(B, d_B, bytes, cudaMemcpyDeviceToHost, nullptr));
     CHECK(cudaFreeAsync(d_A, nullptr));
     CHECK(cudaFreeAsync(d_B, nullptr));
     CHECK(cudaStreamSynchronize(nullptr));
+}
+
+void transpose_naive(const float* A, float* B, int rows, int columns) {
+    transpose(naive_kernel, dim3(parts(columns, 8), parts(rows, 32)), dim3(8, 32), A, B, rows, columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    const size_t bytes = sizeof(float) * rows * columns;
-    float *d_A, *d_B;
-    CHECK(cudaMallocAsync(&d_A, bytes, nullptr));
-    CHECK(cudaMallocAsync(&d_B, bytes, nullptr));
-    CHECK(cudaMemcpyAsync(d_A, A, bytes, cudaMemcpyHostToDevice, nullptr));
-    shared_kernel<<<dim3(parts(columns, 24), parts(rows, 24)), dim3(24, 24)>>>(d_A, d_B, rows, columns);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpyAsync(B, d_B, bytes, cudaMemcpyDeviceToHost, nullptr));
-    CHECK(cudaFreeAsync(d_A, nullptr));
-    CHECK(cudaFreeAsync(d_B, nullptr));
-    CHECK(cudaStreamSynchronize(nullptr));
+    transpose(tile_kernel<24>, dim3(parts(columns, 24), parts(rows, 24)), dim3(24, 24), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    const size_t bytes = sizeof(float) * rows * columns;
-    float *d_A, *d_B;
-    CHECK(cudaMallocAsync(&d_A, bytes, nullptr));
-    CHECK(cudaMallocAsync(&d_B, bytes, nullptr));
-    CHECK(cudaMemcpyAsync(d_A, A, bytes, cudaMemcpyHostToDevice, nullptr));
-    padded_kernel<<<dim3(parts(columns, 24), parts(rows, 24)), dim3(24, 24)>>>(d_A, d_B, rows, columns);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpyAsync(B, d_B, bytes, cudaMemcpyDeviceToHost, nullptr));
-    CHECK(cudaFreeAsync(d_A, nullptr));
-    CHECK(cudaFreeAsync(d_B, nullptr));
-    CHECK(cudaStreamSynchronize(nullptr));
+    transpose(tile_kernel<25>, dim3(parts(columns, 24), parts(rows, 24)), dim3(24, 24), A, B, rows, columns);
 }

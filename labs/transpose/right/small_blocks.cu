@@ -9,8 +9,9 @@ __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
     if (y < rows && x < columns) B[x * rows + y] = A[y * columns + x];
 }
 
-__global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[SIDE][SIDE];
+template <int PITCH>
+__global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
+    __shared__ float tile[SIDE][PITCH];
     const int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y;
     if (y < rows && x < columns) tile[threadIdx.y][threadIdx.x] = A[y * columns + x];
     __syncthreads();
@@ -18,43 +19,30 @@ __global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
     if (b_y < columns && b_x < rows) B[b_y * rows + b_x] = tile[threadIdx.x][threadIdx.y];
 }
 
-__global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
-    __shared__ float tile[SIDE][SIDE + 1];
-    const int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y;
-    if (y < rows && x < columns) tile[threadIdx.y][threadIdx.x] = A[y * columns + x];
-    __syncthreads();
-    const int b_x = blockIdx.y * SIDE + threadIdx.x, b_y = blockIdx.x * SIDE + threadIdx.y;
-    if (b_y < columns && b_x < rows) B[b_y * rows + b_x] = tile[threadIdx.x][threadIdx.y];
-}
+static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 using Kernel = void (*)(const float* A, float* B, int rows, int columns);
 
-static void transpose(Kernel kernel, dim3 grid, dim3 block, const float* A, float* B, int rows, int columns) {
+static void transpose(Kernel kernel, const float* A, float* B, int rows, int columns) {
+    if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
     float *d_A, *d_B;
     CHECK(cudaMalloc(&d_A, bytes));
     CHECK(cudaMalloc(&d_B, bytes));
     CHECK(cudaMemcpy(d_A, A, bytes, cudaMemcpyHostToDevice));
-    kernel<<<grid, block>>>(d_A, d_B, rows, columns);
+    kernel<<<dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE)>>>(d_A, d_B, rows, columns);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(B, d_B, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_A));
     CHECK(cudaFree(d_B));
 }
 
-static int tiles(int n, int width) { return (n + width - 1) / width; }
-
-void transpose_naive(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows, columns);
-}
+void transpose_naive(const float* A, float* B, int rows, int columns) { transpose(naive_kernel, A, B, rows, columns); }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows, columns);
+    transpose(tile_kernel<SIDE>, A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, dim3(tiles(columns, SIDE), tiles(rows, SIDE)), dim3(SIDE, SIDE), A, B, rows, columns);
+    transpose(tile_kernel<SIDE + 1>, A, B, rows, columns);
 }

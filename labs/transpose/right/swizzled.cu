@@ -26,37 +26,30 @@ __global__ void tile_kernel(const float* A, float* B, int rows, int columns) {
     if (b_y < columns && b_x < rows) B[b_y * rows + b_x] = tile[tx * TILE_WIDTH + Layout::column(tx, ty)];
 }
 
+static int tiles(int n) { return (n + TILE_WIDTH - 1) / TILE_WIDTH; }
+
 using Kernel = void (*)(const float* A, float* B, int rows, int columns);
 
-static void transpose(Kernel kernel, dim3 grid, dim3 block, const float* A, float* B, int rows, int columns) {
+static void transpose(Kernel kernel, const float* A, float* B, int rows, int columns) {
+    if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
     float *d_A, *d_B;
     CHECK(cudaMalloc(&d_A, bytes));
     CHECK(cudaMalloc(&d_B, bytes));
     CHECK(cudaMemcpy(d_A, A, bytes, cudaMemcpyHostToDevice));
-    kernel<<<grid, block>>>(d_A, d_B, rows, columns);
+    kernel<<<dim3(tiles(columns), tiles(rows)), dim3(TILE_WIDTH, TILE_WIDTH)>>>(d_A, d_B, rows, columns);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(B, d_B, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_A));
     CHECK(cudaFree(d_B));
 }
 
-static int tiles(int n, int width) { return (n + width - 1) / width; }
-
-void transpose_naive(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A,
-              B, rows, columns);
-}
+void transpose_naive(const float* A, float* B, int rows, int columns) { transpose(naive_kernel, A, B, rows, columns); }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<InOrder>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
-              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(tile_kernel<InOrder>, A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<Swizzled>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
-              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(tile_kernel<Swizzled>, A, B, rows, columns);
 }

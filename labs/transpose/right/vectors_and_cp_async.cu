@@ -60,47 +60,31 @@ __global__ void vector_kernel(const float* A, float* B, int rows, int columns) {
 
 static int parts(int size, int w) { return (size + w - 1) / w; }
 
-void transpose_naive(const float* A, float* B, int rows, int columns) {
+using Kernel = void (*)(const float* A, float* B, int rows, int columns);
+
+static void transpose(Kernel kernel, dim3 grid, dim3 block, const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
     const size_t bytes = sizeof(float) * rows * columns;
     float *d_A, *d_B;
     CHECK(cudaMallocAsync(&d_A, bytes, nullptr));
     CHECK(cudaMallocAsync(&d_B, bytes, nullptr));
     CHECK(cudaMemcpyAsync(d_A, A, bytes, cudaMemcpyHostToDevice, nullptr));
-    naive_kernel<<<64, 128>>>(d_A, d_B, rows, columns);
+    kernel<<<grid, block>>>(d_A, d_B, rows, columns);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpyAsync(B, d_B, bytes, cudaMemcpyDeviceToHost, nullptr));
     CHECK(cudaFreeAsync(d_A, nullptr));
     CHECK(cudaFreeAsync(d_B, nullptr));
     CHECK(cudaStreamSynchronize(nullptr));
+}
+
+void transpose_naive(const float* A, float* B, int rows, int columns) {
+    transpose(naive_kernel, 64, 128, A, B, rows, columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    const size_t bytes = sizeof(float) * rows * columns;
-    float *d_A, *d_B;
-    CHECK(cudaMallocAsync(&d_A, bytes, nullptr));
-    CHECK(cudaMallocAsync(&d_B, bytes, nullptr));
-    CHECK(cudaMemcpyAsync(d_A, A, bytes, cudaMemcpyHostToDevice, nullptr));
-    async_kernel<32><<<parts(columns, 32) * parts(rows, 32), 256>>>(d_A, d_B, rows, columns);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpyAsync(B, d_B, bytes, cudaMemcpyDeviceToHost, nullptr));
-    CHECK(cudaFreeAsync(d_A, nullptr));
-    CHECK(cudaFreeAsync(d_B, nullptr));
-    CHECK(cudaStreamSynchronize(nullptr));
+    transpose(async_kernel<32>, parts(columns, 32) * parts(rows, 32), 256, A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
-    if (rows <= 0 || columns <= 0) return;
-    const size_t bytes = sizeof(float) * rows * columns;
-    float *d_A, *d_B;
-    CHECK(cudaMallocAsync(&d_A, bytes, nullptr));
-    CHECK(cudaMallocAsync(&d_B, bytes, nullptr));
-    CHECK(cudaMemcpyAsync(d_A, A, bytes, cudaMemcpyHostToDevice, nullptr));
-    vector_kernel<33><<<dim3(parts(columns, 32), parts(rows, 32)), dim3(8, 8)>>>(d_A, d_B, rows, columns);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpyAsync(B, d_B, bytes, cudaMemcpyDeviceToHost, nullptr));
-    CHECK(cudaFreeAsync(d_A, nullptr));
-    CHECK(cudaFreeAsync(d_B, nullptr));
-    CHECK(cudaStreamSynchronize(nullptr));
+    transpose(vector_kernel<33>, dim3(parts(columns, 32), parts(rows, 32)), dim3(8, 8), A, B, rows, columns);
 }

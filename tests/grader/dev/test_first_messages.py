@@ -47,8 +47,16 @@ def test_where_only_hidden_tests_are_lost_it_is_what_students_see_of_them() -> N
     ]
     text = first_messages.text(msgspec.structs.replace(GRADED, tests=tests))
     name = next(test.name for test in tests if test.hidden)
-    assert text.startswith(f"(all public tests pass)\n\n(of the hidden tests:)\n\n{name}  hidden\nhint: Think.")
+    assert text.startswith(f"(all public tests pass; of the hidden tests:)\n\n{name}  hidden\nhint: Think.")
     assert "a[3]" not in text
+
+
+def test_one_wrong_element_stands_for_all_and_options_are_not_counted() -> None:
+    rows = ["c: 3 are wrong", "  [0] expected 1, got 2", "  [1] expected 3, got 4", "  …", "  in add(n = 3)"]
+    rest = ["", "5 more pieces of advice on speed: --advice shows them", "", "error: race", "", "advice: uncoalesced"]
+    assert first_messages.shorten([*rows, *rest, "1 piece of advice on speed: --advice shows it"]) == (
+        "c: 3 are wrong\n  [0] expected 1, got 2\n  in add(n = 3)\n\nerror: race\n\nadvice: uncoalesced"
+    )
 
 
 @pytest.mark.usefixtures("submission", "reference")

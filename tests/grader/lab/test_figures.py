@@ -1,6 +1,7 @@
 """labs/<lab>/figures: what is drawn smaller than it is says so in the figure, and nothing is drawn outside of it.
 
-Equal things in a row are one line of the file: boxes are one path, words are one text.
+Equal things in a row are one line of the file: boxes are one path, words are one text. A part that comes again is used
+again.
 """
 
 import re

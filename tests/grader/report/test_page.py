@@ -232,9 +232,7 @@ def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: P
         assert [given_ for tag, given_ in found if tag == "script" and given_ != recorded] == [{}], "ours alone"
         for tag, given_ in found:
             assert tag in KNOWN, tag
-            assert not [
-                name for name in given_ if name.startswith("on") or name in ("src", "srcset", "action", "style")
-            ]
+            assert not [name for name in given_ if name.startswith("on") or name in FORBIDDEN]
             assert (given_.get("href") or "#").startswith("#")
 
 
