@@ -77,6 +77,11 @@ CacheReplay::Part* CacheReplay::find_work() {
 }
 
 void CacheReplay::finish(BlockRun& run, unsigned thread) {
+    if (sets().parts() == 1 && early_.empty() && run.first == next_) {  // one host thread, which has not to wait
+        next_ += run.blocks.size();
+        for (Part& part : parts_) replay(part, run);
+        return run.clear();
+    }
     Lock lock(mutex_);
     put_in_order(run);
     for (std::size_t own = thread; own < parts_.size(); own += sets().parts())
