@@ -24,7 +24,7 @@ static void divide(std::span<const LineRequest> misses, const L2Sets& sets, std:
         std::array<LineRequest*, L2Sets::max_parts> to{};
         for (std::size_t p = 0; p < parts.size(); ++p) {
             std::vector<LineRequest>& memory = parts[p].memory;
-            if (memory.size() < parts[p].used + most) memory.resize(2 * parts[p].used + most);
+            if (memory.size() < parts[p].used + some.size()) memory.resize(2 * (parts[p].used + some.size()));
             to[p] = memory.data() + parts[p].used;
         }
         for (const LineRequest& miss : some) *to[sets.part_of(miss.line)]++ = miss;

@@ -1,12 +1,14 @@
 // Gives the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, regardless of the order
-// in which they end. Each host thread does so for its own part of L2, whose sets stay in its core's caches, whenever it
-// hands over a run; what the others have not done is left to them, until too many runs wait.
+// in which they end. L2 has a part for each two host threads, up to L2Sets::max_parts. A part belongs to one of them,
+// in whose core's caches its sets stay, and which does what there is for it whenever it hands over a run. If too many
+// runs wait, any host thread does what it finds.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -34,27 +36,30 @@ class CacheReplay {
         std::uint64_t done = 0;  // how many of the runs in order
         std::vector<CacheStats> stats;
     };
+    using Run = std::unique_ptr<BlockRun>;
     struct Queued {
-        BlockRun run;
+        Run run;
         std::size_t left;  // the parts that have not done it
     };
     using Lock = std::unique_lock<std::mutex>;
-    [[nodiscard]] bool has_work(const Part& part) const { return !part.busy && part.done < dropped_ + queue_.size(); }
+    [[nodiscard]] bool has_more(const Part& part) const { return part.done < dropped_ + queue_.size(); }
+    [[nodiscard]] bool has_work(const Part& part) const { return !part.busy && has_more(part); }
     Part* find_work();
-    void put_in_order(BlockRun& run);
+    Run put_in_order(Run run);
     void work_on(Part& part, Lock& lock);
     void replay(Part& part, const BlockRun& run);
     void drop_done();
 
     std::mutex mutex_;  // of all members up to spare_, but what belongs to the run and part that a host thread works on
     std::condition_variable progress_;
-    std::uint64_t next_ = 0;                   // the first block that no run in order has
-    std::map<std::uint64_t, BlockRun> early_;  // by first block
-    std::deque<Queued> queue_;                 // the runs in order that some part has not done
-    std::uint64_t dropped_ = 0;                // the runs before those
-    std::vector<Part> parts_;                  // of L2, and a last one for the blocks' work
-    std::vector<BlockRun> spare_;              // their memory is used again
-    std::size_t max_waiting_;                  // runs; then all help
+    std::uint64_t next_ = 0;              // the first block that no run in order has
+    std::map<std::uint64_t, Run> early_;  // by first block
+    std::deque<Queued> queue_;            // the runs in order that some part has not done
+    std::uint64_t dropped_ = 0;           // the runs before those
+    std::vector<Part> parts_;             // of L2, and a last one for the blocks' work
+    std::vector<Run> spare_;              // their memory is used again
+    bool alone_;                          // there is only one host thread
+    std::size_t max_waiting_;             // runs; then all help
     L2Cache l2_;
     CacheStats lost_;
     WorkSpread spread_;

@@ -18,7 +18,9 @@ namespace warpgrade::vgpu {
 // the same whenever the others are looked up.
 class L2Sets {
   public:
-    static constexpr unsigned ways = 16, max_parts = 64;
+    static constexpr unsigned ways = 16;
+    // More parts take more time of blocks that ask L2 for little; L2 takes less than a third of what one thread does.
+    static constexpr unsigned max_parts = 6;
     L2Sets(std::uint64_t l2_bytes, unsigned parts);
     [[nodiscard]] std::uint64_t count() const { return count_; }
     [[nodiscard]] unsigned parts() const { return parts_; }
