@@ -125,7 +125,10 @@ TEST_CASE("runs wait for the first one, however many they are") {
 
 TEST_CASE("one host thread does what is left to others that do not come") {
     CacheReplay replay(l2_bytes, slots, multiprocessors, 5);
-    for (BlockRun& run : random_runs(replay.sets())) replay.finish(run, 4);            // which has no part of its own
+    for (BlockRun& run : random_runs(replay.sets())) {
+        replay.finish(run, 4);  // which has no part of its own
+        CHECK((run.blocks.empty() && run.misses() == 0 && run.lost_reads == 0));
+    }
     CHECK((replay.spread().most_instructions() > 0 && replay.stats(0).l2_reads > 0));  // too many waited
     replay.finish_all();
     CHECK(counted(replay) == in_order());
