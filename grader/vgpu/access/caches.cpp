@@ -7,15 +7,6 @@
 #include "vgpu/access/site.hpp"
 
 namespace warpgrade::vgpu {
-namespace {
-
-template <class T>
-std::uint64_t count(T sectors) {
-    return static_cast<std::uint64_t>(std::popcount(sectors));
-}
-
-}  // namespace
-
 BlockL1::BlockL1() {
     static std::atomic<std::uint64_t> caches{0};
     phase_ = ++caches << 32;
@@ -49,16 +40,16 @@ inline void BlockL1::miss(std::uint64_t line, unsigned sectors, const Step& step
     if (misses.size() < max_requests)
         misses.push_back(LineRequest::of(line, sectors, step.kind, step.slot));
     else if (step.kind <= LineRequest::Kind::ReadPastL1)
-        lost_reads += count(sectors);
+        lost_reads += count_sectors(sectors);
     else
-        lost_writes += count(sectors);
+        lost_writes += count_sectors(sectors);
 }
 
 inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const Step& step) {
     unsigned there = 0;
     if (step.kind == LineRequest::Kind::Read) {
         there = cache_.read(line, sectors);
-        (*stats_)[step.slot].l1_hits += count(there);
+        (*stats_)[step.slot].l1_hits += count_sectors(there);
     } else if (step.kind == LineRequest::Kind::Atomic) {
         cache_.forget(line, sectors);
     }
@@ -156,170 +147,6 @@ void BlockL1::at_barrier() {
         if (over) std::erase_if(turns_, [turn](const auto& steps) { return turn + 1 == steps.size(); });
     }
     begin_phase();
-}
-
-namespace {
-
-// The last launch's L2, for the next launch.
-struct Spare {
-    std::mutex mutex;
-    HostPages storage;
-    std::uint64_t now = 0;
-};
-Spare spare;
-
-}  // namespace
-
-L2Cache::L2Cache(std::uint64_t bytes)
-    : sets_(std::max<std::uint64_t>(bytes / line_bytes / ways, 1)), reciprocal_(~std::uint64_t{0} / sets_ + 1) {
-    const std::lock_guard lock(spare.mutex);
-    if (spare.storage.size() == sets_ * sizeof(Set)) {
-        std::swap(storage_, spare.storage);
-        clock_.floor = clock_.now = spare.now;
-    }
-    if (!storage_.data()) storage_ = HostPages(sets_ * sizeof(Set));
-}
-
-L2Cache::~L2Cache() {
-    const std::lock_guard lock(spare.mutex);
-    std::swap(storage_, spare.storage);
-    spare.now = clock_.now;
-}
-
-// One bit for each half of a line of which a sector is among these.
-static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
-
-L2Cache::Way& L2Cache::replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
-    std::size_t least = 0;
-    std::uint64_t used = set.way[0].used;
-    for (std::size_t i = 1; i < ways; ++i) {  // by masks: a processor could not predict branches
-        const std::uint64_t other = set.way[i].used, less = 0 - std::uint64_t{other < used};
-        used ^= (used ^ other) & less;
-        least ^= (least ^ i) & less;
-    }
-    Way& way = set.way[least];
-    if (used >> 4 > clock.floor) stats.dram_writes += count(way.tag >> 4 & 15);
-    way = {line << 8, 0};
-    set.sign[least] = sign_of(line);
-    return way;
-}
-
-inline L2Cache::Way& L2Cache::find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
-    for (unsigned alike = set.alike(sign_of(line)); alike != 0; alike &= alike - 1) {
-        Way& way = set.way[std::countr_zero(alike)];
-        if (way.tag >> 8 != line) continue;
-        if (way.used >> 4 <= clock.floor) [[unlikely]]
-            way = {line << 8, 0};  // of an earlier launch
-        return way;
-    }
-    return replace(set, line, clock, stats);
-}
-
-[[gnu::always_inline]] inline void L2Cache::request(Set& set, const LineRequest& request, Clock& clock,
-                                                    CacheStats& stats) {
-    const std::uint64_t line = request.line;
-    Way& way = find(set, line, clock, stats);
-    std::uint64_t &tag = way.tag, &used = way.used;
-    // Without a branch: whether this block has asked before is as irregular as what it asks for.
-    const auto own = static_cast<unsigned>(used & 15 & (0 - std::uint64_t{used >> 4 >= clock.block_began}));
-    const auto wanted = static_cast<unsigned>(request.sectors);
-    const auto valid = static_cast<unsigned>(tag & 15), missing = wanted & ~valid;
-    switch (static_cast<LineRequest::Kind>(request.kind)) {
-        case LineRequest::Kind::Read:
-        case LineRequest::Kind::ReadPastL1:
-            stats.l2_reads += count(wanted);
-            stats.l2_read_hits += count(wanted & valid);
-            stats.l2_reads_again += count(wanted & own);
-            if (!missing) break;
-            stats.dram_reads += count(missing);
-            stats.fetched_sectors += 2 * count(halves_of(missing) & ~halves_of(valid));
-            break;
-        case LineRequest::Kind::Atomic:
-            stats.dram_reads += count(missing);
-            tag |= std::uint64_t{wanted} << 4;
-            break;
-        case LineRequest::Kind::Write:  // needs no old content: L2 tracks which bytes of a sector are new
-            stats.l2_writes += count(wanted);
-            tag |= std::uint64_t{wanted} << 4;
-            break;
-    }
-    tag |= wanted;
-    used = ++clock.now << 4 | own | wanted;
-}
-
-void L2Cache::request(std::span<const LineRequest> requests, std::span<CacheStats> stats) {
-    Clock clock = clock_;  // in registers
-    // Sets of irregular accesses are not in the host's caches.
-    constexpr std::size_t ahead = 16;
-    Set* sets[ahead];
-    const auto fetch = [&](std::size_t i) {
-        if (i >= requests.size()) return;
-        sets[i % ahead] = &set_of(requests[i].line);
-        __builtin_prefetch(sets[i % ahead], 1);
-    };
-    for (std::size_t i = 0; i < ahead; ++i) fetch(i);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        Set& set = *sets[i % ahead];
-        fetch(i + ahead);
-        request(set, requests[i], clock, stats[requests[i].slot]);
-    }
-    clock_ = clock;
-}
-
-void BlockRun::add(std::uint64_t number, BlockL1& l1, const BlockWork& work) {
-    l1.at_barrier();
-    if (blocks.empty()) first = number;
-    if (misses.empty())
-        std::swap(misses, l1.misses);
-    else
-        misses.insert(misses.end(), l1.misses.begin(), l1.misses.end());
-    blocks.push_back({misses.size(), work});
-    lost_reads += l1.lost_reads;
-    lost_writes += l1.lost_writes;
-}
-
-void CacheReplay::replay(BlockRun& run) {
-    lost_.l2_reads += run.lost_reads;
-    lost_.dram_reads += run.lost_reads;
-    lost_.l2_writes += run.lost_writes;
-    lost_.dram_writes += run.lost_writes;
-    std::size_t begin = 0;
-    for (const BlockRun::Ended& block : run.blocks) {
-        spread_.add(block.work);
-        l2_.begin_block();
-        l2_.request(std::span(run.misses).subspan(begin, block.misses - begin), stats_);
-        begin = block.misses;
-    }
-}
-
-void CacheReplay::finish(BlockRun& run) {
-    std::unique_lock lock(mutex_);
-    const auto replay_now = [&](BlockRun& some) {
-        lock.unlock();
-        replay(some);
-        lock.lock();
-        next_ += some.blocks.size();
-        progress_.notify_all();
-    };
-    if (replaying_ || run.first != next_) {
-        const std::uint64_t first = run.first;
-        waiting_.emplace(first, std::exchange(run, {}));
-        progress_.wait(lock, [&] { return !replaying_ || waiting_.size() < most_waiting; });
-        if (replaying_) return;
-        replaying_ = true;
-    } else {
-        replaying_ = true;
-        replay_now(run);
-        run.misses.clear();
-        run.blocks.clear();
-        run.lost_reads = run.lost_writes = 0;
-    }
-    while (!waiting_.empty() && waiting_.begin()->first == next_) {
-        auto next = waiting_.extract(waiting_.begin());
-        replay_now(next.mapped());
-    }
-    replaying_ = false;
-    progress_.notify_all();
 }
 
 std::uint64_t l1_share(std::uint64_t l1_bytes, std::uint64_t shared_bytes_per_block, std::uint64_t resident) {

@@ -15,19 +15,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <condition_variable>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <span>
 #include <vector>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "vgpu/access/l1_cache.hpp"
-#include "vgpu/memory/memory.hpp"
-#include "vgpu/model/block_work.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -57,6 +49,12 @@ struct CacheStats {
     std::uint64_t dram_reads = 0, dram_writes = 0;  // sectors
     std::uint64_t fetched_sectors = 0;              // by these reads: device memory sends 64 bytes at a time
     std::uint64_t l2_reads_again = 0;               // by the same block, while L2 still had them
+    CacheStats& operator+=(const CacheStats& other) {
+        l2_reads += other.l2_reads, l2_read_hits += other.l2_read_hits, l2_writes += other.l2_writes;
+        dram_reads += other.dram_reads, dram_writes += other.dram_writes;
+        fetched_sectors += other.fetched_sectors, l2_reads_again += other.l2_reads_again;
+        return *this;
+    }
 };
 
 // The loads of one instruction that L1 could not serve.
@@ -157,113 +155,6 @@ inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t
     }
     note(warp, {line, shape.copy, numbered(slot), static_cast<std::uint8_t>(shape.parts.size()), kind});
 }
-
-// The L2 of one launch.
-class L2Cache {
-  public:
-    explicit L2Cache(std::uint64_t bytes);
-    ~L2Cache();
-    L2Cache(const L2Cache&) = delete;
-    L2Cache& operator=(const L2Cache&) = delete;
-    void begin_block() { clock_.block_began = clock_.now + 1; }
-    // Requests of the running block, in order. Statistics are by slot.
-    void request(std::span<const LineRequest> requests, std::span<CacheStats> stats);
-
-  private:
-    static constexpr unsigned ways = 16;
-    struct Way {
-        std::uint64_t tag;   // line << 8 | dirty sectors << 4 | valid sectors
-        std::uint64_t used;  // when << 4 | sectors that the running block has asked for
-    };
-    // A request needs two lines of the host's caches: the first one tells where the other is. All zero: empty.
-    struct alignas(64) Set {
-        std::uint16_t sign[ways];  // sign_of() the ways' lines
-        alignas(64) Way way[ways];
-        // One bit for each way with this sign.
-        [[nodiscard]] unsigned alike(std::uint16_t wanted) const;
-    };
-    [[nodiscard]] static std::uint16_t sign_of(std::uint64_t line) {
-        return static_cast<std::uint16_t>(hash_of_line(line) >> 48);
-    }
-    // The set with the number line % sets_, without a division: the fraction of line / sets_ in 64 bits, times sets_.
-    // Exact while a line and sets_ have 64 bits together (Lemire et al. 2019).
-    [[nodiscard]] Set& set_of(std::uint64_t line) const {
-        using Wide = unsigned __int128;
-        const auto index = static_cast<std::uint64_t>(Wide{line * reciprocal_} * sets_ >> 64);
-        return reinterpret_cast<Set*>(storage_.data())[index];
-    }
-    struct Clock {
-        std::uint64_t now = 0;
-        std::uint64_t floor = 0;  // up to then, of earlier launches: the storage is used again without clearing
-        std::uint64_t block_began = 0;
-    };
-    // The way that has the line, from now on if none had it.
-    static Way& find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
-    static Way& replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
-    void request(Set& set, const LineRequest& request, Clock& clock, CacheStats& stats);
-
-    std::uint64_t sets_, reciprocal_;
-    Clock clock_;
-    HostPages storage_;  // zero-filled on demand: a small launch touches little of a large cache
-};
-
-inline unsigned L2Cache::Set::alike(std::uint16_t wanted) const {
-#if defined(__SSE2__)
-    const __m128i same = _mm_set1_epi16(static_cast<short>(wanted));
-    const auto compare = [&](unsigned i) {
-        return _mm_cmpeq_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(sign + i)), same);
-    };
-    return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(compare(0), compare(8))));
-#else
-    unsigned found = 0;
-    for (unsigned i = 0; i < ways; ++i) found |= unsigned{sign[i] == wanted} << i;
-    return found;
-#endif
-}
-
-// What consecutive blocks did, as one host thread hands it to CacheReplay: one by one, short blocks on many host
-// threads would spend their time waiting for each other.
-struct BlockRun {
-    struct Ended {
-        std::size_t misses;  // the end of its part
-        BlockWork work;
-    };
-    std::uint64_t first = 0;          // number of the first block
-    std::vector<LineRequest> misses;  // of one block after the other
-    std::vector<Ended> blocks;
-    std::uint64_t lost_reads = 0, lost_writes = 0;  // see BlockL1
-
-    // Adds a block that has ended, and takes its misses. Its number is the next one, if it is not the first.
-    void add(std::uint64_t number, BlockL1& l1, const BlockWork& work);
-};
-
-// Gives the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, regardless of the order
-// in which they end. One host thread at a time does so, for all; the others only leave their runs.
-class CacheReplay {
-  public:
-    CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors)
-        : l2_(l2_bytes), stats_(slots), spread_(multiprocessors) {}
-    // Empties the run, which is not empty.
-    void finish(BlockRun& run);
-    // By statistics slot; all from LineRequest::max_slots on share the last one.
-    [[nodiscard]] const std::vector<CacheStats>& stats() const { return stats_; }
-    [[nodiscard]] const CacheStats& lost() const { return lost_; }  // without a slot: see BlockL1::max_requests
-    [[nodiscard]] const WorkSpread& spread() const { return spread_; }
-
-  private:
-    void replay(BlockRun& run);
-
-    std::mutex mutex_;  // of the members up to waiting_; the others belong to who set replaying_
-    std::condition_variable progress_;
-    bool replaying_ = false;
-    std::uint64_t next_ = 0;                         // the first block that no replayed run has
-    std::map<std::uint64_t, BlockRun> waiting_;      // by first block
-    static constexpr std::size_t most_waiting = 64;  // while somebody replays; then others wait too
-    L2Cache l2_;
-    std::vector<CacheStats> stats_;
-    CacheStats lost_;
-    WorkSpread spread_;
-};
 
 // One block's share of the L1: an even part of what the shared memory of `resident` blocks leaves of `l1_bytes`.
 std::uint64_t l1_share(std::uint64_t l1_bytes, std::uint64_t shared_bytes_per_block, std::uint64_t resident);

@@ -25,6 +25,8 @@ struct LinePart {
 };
 static_assert(sizeof(LinePart) == 8);
 
+constexpr std::uint64_t count_sectors(std::uint64_t bits) { return static_cast<std::uint64_t>(std::popcount(bits)); }
+
 // The lines of an access, each once, in the order in which the lanes first touch them.
 class LineParts {
   public:

@@ -123,6 +123,7 @@ std::uint64_t Grid::block_to_start(std::uint64_t started) const {
 bool Grid::run_parallel() {
     const std::uint64_t blocks = launch_.blocks;
     const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(launch_.limits.threads, blocks));
+    new_caches(threads);
     executors_.resize(threads);
     for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
     // Each takes a few blocks at a time, since they meet where they take them and where they hand over what these did.
@@ -140,7 +141,7 @@ bool Grid::run_parallel() {
                     for (std::uint64_t turns = 0; !run_block(e, block);)
                         if (++turns > patience) throw AttemptFailed{};  // may wait for a block that cannot start here
                     end_block(e, block);
-                    if (e.ended.misses.size() >= full_run) end_run(e);
+                    if (e.ended.misses() >= full_run) end_run(e);
                 }
                 if (!launch_.charge(e)) {
                     if (launch_.stopped()) throw end_early();
@@ -148,6 +149,7 @@ bool Grid::run_parallel() {
                 }
                 end_run(e);
             }
+            caches_->finish_all();
         } catch (const AttemptFailed& why) {
             attempt_failed = true;
             const std::lock_guard lock(mutex);
@@ -198,15 +200,14 @@ void Grid::clear_touched() {
 void Grid::roll_back() {
     launch_.tracks.undo();
     clear_touched();
-    new_caches();
     launch_.instructions = 0;
     launch_.attempt_failed = false;
     launch_.progress.blocks_done = 0;
 }
 
-void Grid::new_caches() {
+void Grid::new_caches(unsigned threads) {
     const LaunchLimits& limits = launch_.limits;
-    caches_.emplace(limits.l2_bytes, launch_.code.stat_kinds.size(), limits.multiprocessors);
+    caches_.emplace(limits.l2_bytes, launch_.code.stat_kinds.size(), limits.multiprocessors, threads);
 }
 
 void Grid::end_block(Executor& e, BlockState& block) {
@@ -217,13 +218,13 @@ void Grid::end_block(Executor& e, BlockState& block) {
     }
     const SwapContention::Turns turns = block.swaps.finish_block();
     e.swap_turns.here += turns.here, e.swap_turns.further += turns.further;
-    e.ended.add(block.number, block.l1, work);
+    e.ended.add(block.number, block.l1, work, caches_->sets());
 }
 
 void Grid::end_run(Executor& e) {
     if (e.ended.blocks.empty()) return;
     launch_.progress.blocks_done.fetch_add(e.ended.blocks.size(), std::memory_order_relaxed);
-    caches_->finish(e.ended);
+    caches_->finish(e.ended, e.thread);
 }
 
 void Grid::begin_progress() {
@@ -281,9 +282,9 @@ LaunchResult Grid::run() {
         std::memcpy(workspace->host, contents, sizeof contents);
     }
     clear_touched();
-    new_caches();
     begin_progress();
     if (!try_parallel()) {
+        new_caches(1);
         executors_.resize(1);
         prepare(executors_[0], 0, false);
         // Blocks that do not communicate run one by one.

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/access/caches.hpp"
+#include "vgpu/access/cache_replay.hpp"
 #include "vgpu/model/advice.hpp"
 #include "vgpu/model/timing.hpp"
 #include "vgpu/state/launch.hpp"
@@ -62,12 +62,12 @@ class Grid {
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t number) const;
     [[nodiscard]] std::uint64_t block_to_start(std::uint64_t started) const;  // the next one after so many
-    static void end_block(Executor& executor, BlockState& block);
+    void end_block(Executor& executor, BlockState& block);
     void end_run(Executor& executor);  // of the blocks that have ended on it
     void begin_progress();
     [[nodiscard]] Fault end_early() const;
     void scale_sample();
-    void new_caches();
+    void new_caches(unsigned threads);
 
     Launch launch_;
     std::span<const std::byte> params_;

@@ -165,15 +165,15 @@ void Grid::collect_counters() {
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
         if (is_chained)
-            add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats()[s],
+            add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
                         std::ranges::find(code.compare_and_swaps, s) != code.compare_and_swaps.end());
         else if (brings_a_value(code.stat_kinds[s]))
-            add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats()[s],
+            add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
                       turns_of_wait(code, code.stat_insns[s]));
         if (code.stat_kinds[s] == StatKind::GlobalLoad &&
             std::ranges::binary_search(code.irregular_loads, code.stat_insns[s]) &&
             (is_chained || total.sectors_or_wavefronts > scattered_sectors * total.requests))
-            add_scattered(result_.traffic.scattered, total, caches_->stats()[s]);
+            add_scattered(result_.traffic.scattered, total, caches_->stats(s));
         add(code.stat_insns[s], [&](device::Counters& c) {
             switch (code.stat_kinds[s]) {
 #define WG_STAT(kind, requests_field, units_field)    \
@@ -198,7 +198,7 @@ void Grid::collect_counters() {
                     break;
             }
             if (code.stat_kinds[s] == StatKind::GlobalLoad) c.global_load_l1_hits += total.l1_hits;
-            add_cache(c, caches_->stats()[s]);
+            add_cache(c, caches_->stats(s));
             if (code.stat_kinds[s] == StatKind::GlobalAtomic) c.atomic_cycles += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;

@@ -123,6 +123,12 @@ template <Op O, bool Word>
         move(w, in, first, p);
 }
 
+// The next warp often loads the words behind those of this one, which the host cannot foresee between irregular loads.
+inline void fetch_next_row(const std::byte* row) {
+    constexpr std::size_t row_bytes = warp_size * sizeof(std::uint32_t), host_line = 64;
+    for (std::size_t i = 0; i < row_bytes; i += host_line) __builtin_prefetch(row + row_bytes + i);
+}
+
 // Performs an access of the same shape as the instruction's last one, of which only the bounds are unknown. False if
 // the shape differs or something is wrong; then the slow path takes over.
 template <Op O, Space S, bool Word>
@@ -151,6 +157,7 @@ template <Op O, Space S, bool Word>
             note_touched<O>(*a);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
         const std::uint64_t at = first - a->base;
+        if (O == Op::Load && Word && p.words == Pattern::Words::Adjacent) fetch_next_row(host_place(a->host, at));
         move_shape<O, Word>(w, in, p, host_place(a->host, at), at + p.reach <= a->bytes, move);
         if (in.form & form::constant) {
             count_known<StatKind::ConstantLoad>(w, site, p.words_at(first));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vgpu/access/atomic_queues.hpp"
+#include "vgpu/access/block_run.hpp"
 #include "vgpu/access/caches.hpp"
 #include "vgpu/access/site.hpp"
 #include "vgpu/access/swap_contention.hpp"

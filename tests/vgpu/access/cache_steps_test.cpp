@@ -1,10 +1,12 @@
 // The caches, request by request: what each finds, keeps, evicts and writes back.
 #include <algorithm>
+#include <initializer_list>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "judge/catch.hpp"
-#include "vgpu/access/caches.hpp"
+#include "vgpu/access/cache_replay.hpp"
 #include "vgpu/access/site.hpp"
 
 using namespace warpgrade::vgpu;
@@ -47,12 +49,16 @@ struct Block {
 
 // One set of sixteen lines.
 struct OneSet {
-    CacheStats request(Kind kind, std::uint64_t line, unsigned sectors = 15) {
+    // All of one block.
+    CacheStats request(std::span<const LineRequest> requests) {
         CacheStats stats;
-        LineRequest r{};
-        r.line = line, r.sectors = sectors, r.kind = static_cast<std::uint64_t>(kind), r.slot = 0;
-        l2.request({&r, 1}, {&stats, 1});
+        const std::size_t end = requests.size();
+        l2.request(requests, {&end, 1}, {&stats, 1});
         return stats;
+    }
+    CacheStats request(Kind kind, std::uint64_t line, unsigned sectors = 15) {
+        const LineRequest only = LineRequest::of(line, sectors, kind, 0);
+        return request({&only, 1});
     }
     L2Cache l2{16 * 128};
 };
@@ -121,6 +127,7 @@ TEST_CASE("what L2 sees of a miss says which instruction asked, how, and for wha
 TEST_CASE("instructions beyond those that can be numbered share the last number") {
     Block b;
     b.stats.resize(65'536);
+    b.waits.resize(65'536);
     for (const std::uint32_t slot : {65'534u, 65'535u, 65'536u, 70'000u}) {
         b.l1.misses.clear();
         b.l1.access(0, row(128 * slot), 4, slot, Kind::Read);
@@ -210,7 +217,7 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     CacheReplay replay(1 << 20, 1, 1);
     b.l1.misses.clear();
     BlockRun run;
-    run.add(0, b.l1, {});
+    run.add(0, b.l1, {}, replay.sets());
     replay.finish(run);
     const auto& lost = replay.lost();
     CHECK((lost.l2_reads == 3 && lost.dram_reads == 3 && lost.l2_writes == 7 && lost.dram_writes == 7));
@@ -301,15 +308,19 @@ TEST_CASE("device memory sends 64 bytes at a time: half a line for each sector w
 
 TEST_CASE("sectors that a block reads from L2 again are told from those that other blocks have read") {
     OneSet set;
-    set.l2.begin_block();
-    CHECK(set.request(Kind::Read, 5, 3).l2_reads_again == 0);
-    CHECK(set.request(Kind::Read, 5, 7).l2_reads_again == 2);
-    CHECK(set.request(Kind::Read, 5, 15).l2_reads_again == 3);
-    set.l2.begin_block();
-    CHECK(set.request(Kind::Read, 5, 1).l2_reads_again == 0);
-    CHECK(set.request(Kind::Read, 5, 3).l2_reads_again == 1);
-    for (std::uint64_t line = 6; line < 22; ++line) set.request(Kind::Read, line);
-    CHECK(set.request(Kind::Read, 5, 3).l2_reads_again == 0);
+    const auto read_again = [&](std::initializer_list<unsigned> sectors) {  // of one line, by one block
+        std::vector<LineRequest> block;
+        for (const unsigned some : sectors) block.push_back(LineRequest::of(5, some, Kind::Read, 0));
+        return set.request(block).l2_reads_again;
+    };
+    CHECK(read_again({3}) == 0);
+    CHECK(read_again({3, 7}) == 2);
+    CHECK(read_again({3, 7, 15}) == 5);
+    CHECK(read_again({1, 3}) == 1);
+    std::vector<LineRequest> block = {LineRequest::of(5, 3, Kind::Read, 0)};
+    for (std::uint64_t line = 6; line < 22; ++line) block.push_back(LineRequest::of(line, 15, Kind::Read, 0));
+    block.push_back(block.front());
+    CHECK(set.request(block).l2_reads_again == 0);
 }
 
 TEST_CASE("L2 throws out what was used least recently") {
@@ -329,9 +340,9 @@ TEST_CASE("lines spread over the sets of L2") {
     CacheStats stats;
     for (int round = 0; round < 2; ++round)
         for (std::uint64_t line = 0; line < 32; ++line) {
-            LineRequest r{};
-            r.line = line, r.sectors = 15, r.kind = static_cast<std::uint64_t>(Kind::Read);
-            l2.request({&r, 1}, {&stats, 1});
+            const LineRequest r = LineRequest::of(line, 15, Kind::Read, 0);
+            const std::size_t end = 1;
+            l2.request({&r, 1}, {&end, 1}, {&stats, 1});
         }
     CHECK(stats.l2_read_hits == 32 * 4);
 }

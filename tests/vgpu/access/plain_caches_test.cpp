@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "judge/catch.hpp"
-#include "vgpu/access/caches.hpp"
+#include "vgpu/access/cache_replay.hpp"
 #include "vgpu/access/site.hpp"
 
 using namespace warpgrade::vgpu;
@@ -153,12 +153,12 @@ TEST_CASE("the caches count as plain lists of lines do") {
                 for (const LinePart& part : lines)
                     plain.request(static_cast<std::uint64_t>(part.line), part.sectors, kind);
             }
-            run.add(block, l1, {});
+            run.add(block, l1, {}, caches.sets());
             if (block % 3 == 1) caches.finish(run);
         }
         caches.finish(run);
         CHECK(sites[0].l1_hits == plain.l1_hits);
-        check_equal(caches.stats()[0], plain.stats);
+        check_equal(caches.stats(0), plain.stats);
     }
 }
 
@@ -182,7 +182,8 @@ TEST_CASE("L2 tells lines apart whose signs are equal") {
     const auto hits = [&](std::uint64_t line) {
         const LineRequest request = LineRequest::of(line, 15, Kind::Read, 0);
         CacheStats stats;
-        l2.request({&request, 1}, {&stats, 1});
+        const std::size_t end = 1;
+        l2.request({&request, 1}, {&end, 1}, {&stats, 1});
         return stats.l2_read_hits;
     };
     CHECK(hits(one) == 0);

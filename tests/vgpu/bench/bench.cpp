@@ -1,11 +1,13 @@
 // How fast the virtual GPU runs with counters and bounds checks, compared with the same algorithms in plain C++ (-O2)
 // on one core in the same run. Then how long a user waits, and the memory used:
-//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only | --checked-speed-only | --scaling]
+//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--threads N]
+//                                [--speed-only | --checked-speed-only | --scaling]
 // The columns: thread instructions of one run; thread instructions per second on one core; time on the virtual GPU and
 // in plain C++, and their ratio; speedup with two host threads by the clock, and by the processor time that two idle
 // cores would need; slowdown with all checks (only this column has checks). --speed-only stops after the second column,
-// to compare two builds or to run under a profiler; --checked-speed-only does the same with all checks. --scaling has
-// other columns: how many times as fast 2, 4, 8 … host threads are, up to the machine's cores.
+// to compare two builds or to run under a profiler, on one host thread or with --threads on N (the processor time of
+// all of them); --checked-speed-only does the same with all checks. --scaling has other columns: how many times as fast
+// 2, 4, 8 … host threads are, up to the machine's cores.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -221,15 +223,15 @@ void print_head(Columns columns) {
     fmt::print("\n");
 }
 
-void measure(const Case& c, int repeats, Columns columns) {
+void measure(const Case& c, int repeats, unsigned threads, Columns columns) {
     if (columns == Columns::scaling) return measure_scaling(c, repeats);
     const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
     constexpr device::Checks none{false, false, false, false};
-    Machine one(1, ptx, 0, "h100", none), two(2, ptx, 0, "h100", none), checked(1, ptx, 0);
+    Machine one(threads, ptx, 0, "h100", none), two(2, ptx, 0, "h100", none), checked(threads, ptx, 0);
     const Prepared alone = c.prepare(one), both = c.prepare(two), watched = c.prepare(checked);
     std::uint64_t instructions = 0;
     const Prepared& timed = columns == Columns::checked_speed ? watched : alone;
-    const double own = best_of(repeats, own_processor, [&] { instructions = timed.run(); });
+    const double own = best_of(repeats, all_processors, [&] { instructions = timed.run(); });
     if (columns != Columns::all) {
         fmt::print("{:<16}{:>12.0f}{:>12.3f}\n", c.name, static_cast<double>(instructions) / 1e6,
                    static_cast<double>(instructions) / own / 1e9);
@@ -277,6 +279,7 @@ void measure_processes(int repeats) {
 int main(int argc, char** argv) try {
     std::string only;
     int repeats = 5;
+    unsigned threads = 1;
     Columns columns = Columns::all;
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i];
@@ -290,14 +293,16 @@ int main(int argc, char** argv) try {
             only = argv[++i];
         else if (option == "--repeats" && i + 1 < argc)
             repeats = std::max(1, std::atoi(argv[++i]));
+        else if (option == "--threads" && i + 1 < argc)
+            threads = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
         else
             throw std::runtime_error(option +
-                                     " is no option: [--only NAME] [--repeats N] [--speed-only | "
+                                     " is no option: [--only NAME] [--repeats N] [--threads N] [--speed-only | "
                                      "--checked-speed-only | --scaling]");
     }
     print_head(columns);
     for (const Case& c : cases())
-        if (only.empty() || only == c.name) measure(c, repeats, columns);
+        if (only.empty() || only == c.name) measure(c, repeats, threads, columns);
     if (only == "processes" || (only.empty() && columns == Columns::all)) measure_processes(repeats);
     return 0;
 } catch (const std::exception& failure) {
