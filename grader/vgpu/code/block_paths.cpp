@@ -16,11 +16,14 @@ constexpr std::uint32_t turns_at_once = 4, most_unrolled = 45;
 // In quarters of the latency of an addition, measured on an H100 (tests/model/h100.md, "overlap"): half of what ptxas
 // adds to an instruction waits for the rest of it; a root takes seven additions, half of them for a conversion; lanes
 // exchange values in six; and a jump back costs two.
-constexpr std::uint64_t addition = 4, further = 2, special_half = 14, exchange = 20, double_more = 4, jump = 16;
+constexpr std::uint64_t addition = 4, further = 2, special_half = 14, exchange = 20, double_more = 4, jump = 16,
+                        constant = 36;
 constexpr std::uint64_t issue = 1, forward = 16;
 
 // Loads, and shifts that ptxas makes part of a sum or an address, take none.
 std::uint64_t latency(const ptx::Instruction& in, const MachineCost& cost) {
+    if (in.opcode == "ld" && in.modifiers.front() == "const" && in.operands.back().reg != ptx::Operand::no_register)
+        return constant;
     if (cost.moves > 0 || in.opcode == "ld" || in.opcode == "shl") return 0;
     return addition + cost.further * further + cost.special_halves * special_half + cost.exchanges * exchange +
            (cost.doubles > 0 ? double_more : 0);

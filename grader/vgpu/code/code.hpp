@@ -207,7 +207,8 @@ struct MergedLoad {
 struct MemoryStats {
     std::uint64_t requests = 0;
     std::uint64_t sectors_or_wavefronts = 0;
-    // Further wavefronts; of atomics their cycles, of loads of global memory their cycles in L1, of stores their lines.
+    // Further wavefronts; of atomics and loads of constant memory their cycles, of loads of global memory their cycles
+    // in L1, of stores their lines.
     std::uint64_t conflicts = 0;
     std::uint64_t l1_hits = 0;  // sectors
     void add(std::uint64_t units, std::uint64_t conflicting = 0) {

@@ -158,6 +158,7 @@ void Grid::collect_counters() {
         if (!total.requests) continue;
         if (code.stat_kinds[s] == StatKind::SharedLoad)
             add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
+        if (code.stat_kinds[s] == StatKind::ConstantLoad) result_.traffic.constant_cycles += total.conflicts;
         if (code.stat_kinds[s] == StatKind::GlobalLoad) {
             result_.traffic.load_cycles += total.conflicts;
             result_.traffic.missed_lines += missed_lines;
@@ -260,6 +261,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.busiest_atomic_cycles);
     scale(result_.traffic.load_cycles);
     scale(result_.traffic.missed_lines);
+    scale(result_.traffic.constant_cycles);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);
     scale(result_.traffic.merged_wavefronts);

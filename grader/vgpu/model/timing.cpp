@@ -125,10 +125,10 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
-    const double unit_cycles =
-        together({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
-                  number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
-                  number(machine.doubles) * number(device.warp_size) / profile.double_units});
+    const double unit_cycles = together(
+        {number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
+         number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
+         number(traffic.constant_cycles), number(machine.doubles) * number(device.warp_size) / profile.double_units});
     time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
     const double load_requests =
@@ -137,11 +137,9 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         number(c.global_load_sectors + c.local_load_sectors + c.texture_sectors + c.surface_load_sectors);
     const double store_requests = number(c.global_store_requests + c.local_store_requests + c.surface_store_requests);
     const double store_sectors = number(c.global_store_sectors + c.local_store_sectors + c.surface_store_sectors);
-    const double further_constants =
-        number(c.constant_load_wavefronts - std::min(c.constant_load_requests, c.constant_load_wavefronts));
     const double wavefronts =
         number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts + retries.wavefronts) -
-        number(traffic.merged_wavefronts) + further_constants;
+        number(traffic.merged_wavefronts);
     const auto lines_of = [](std::uint64_t lines, std::uint64_t requests, std::uint64_t sectors) {
         return lines > 0 ? number(lines) : std::max(number(requests), number(sectors) / sectors_of_full_request);
     };

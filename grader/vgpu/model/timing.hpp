@@ -113,7 +113,8 @@ struct Traffic {
     // Cycles that loads of global memory take in L1 (Access::l1_cycles), and lines that its stores touch. 0: unknown;
     // then as many as their sectors fill lines.
     std::uint64_t load_cycles = 0, store_lines = 0;
-    std::uint64_t missed_lines = 0;  // by loads of global memory, in L1
+    std::uint64_t missed_lines = 0;           // by loads of global memory, in L1
+    std::uint64_t constant_cycles = 0;        // of loads from constant memory
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
     // What ptxas takes away (code/machine_code.hpp): the divergence of branches that become predicates, and the
     // requests and wavefronts of loads of shared memory that it merges with others.

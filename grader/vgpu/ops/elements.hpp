@@ -16,6 +16,7 @@ namespace warpgrade::vgpu {
 namespace form {
 constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, past_l1 = 64, constant = 128;
 constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024, read_only = 2048;
+constexpr std::uint16_t indexed = 4096;  // constant memory at an address that the compiler does not know
 }  // namespace form
 
 template <class Mem, class Reg>

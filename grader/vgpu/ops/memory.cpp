@@ -27,6 +27,12 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
+// Constant memory gives a word in two cycles (tests/model/h100.md, "requests"); one that the compiler knows is an
+// operand.
+std::uint64_t constant_cycles(const Insn& in, std::uint32_t words, unsigned bytes) {
+    return in.form & form::indexed ? 2ull * words * std::max(bytes / bank_bytes, 1u) : 0;
+}
+
 Mark mark_kind(const Warp& w, const Insn& in, bool load) {
     if (!(in.form & (form::atomic | form::is_volatile))) return mark::plain;
     const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
@@ -59,7 +65,8 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
         const AccessTraits how = traits_of(w, in, move, O == Op::Load);
         if (S == Space::Global && in.form & form::constant) {
             resolve_global<O>(w, in, slot, x, bytes, body, how);
-            return count(w, slot, x.distinct_words(bytes));
+            const std::uint32_t words = x.distinct_words(bytes);
+            return count(w, slot, words, constant_cycles(in, words, bytes));
         }
         perform_access<O, S>(w, in, slot, x, bytes, body, how, request_kind<O>(in));
         synchronise<O>(w, in, x, S);
@@ -160,7 +167,8 @@ template <Op O, Space S, bool Word>
         if (O == Op::Load && Word && p.words == Pattern::Words::Adjacent) fetch_next_row(host_place(a->host, at));
         move_shape<O, Word>(w, in, p, host_place(a->host, at), at + p.reach <= a->bytes, move);
         if (in.form & form::constant) {
-            count_known<StatKind::ConstantLoad>(w, site, p.words_at(first));
+            const std::uint32_t words = p.words_at(first);
+            count_known<StatKind::ConstantLoad>(w, site, words, constant_cycles(in, words, p.bytes));
         } else {
             ShapeLines& lines = p.lines_at(first);
             count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(
@@ -307,6 +315,7 @@ void decode_access(InsnBuilder& b) {
     if (ordered || b.has("cg")) b.out.form |= form::synchronises;
     if (ordered || b.has("cg")) b.out.form |= form::past_l1;
     if (space == Space::Const) b.out.form |= form::constant;
+    if (space == Space::Const && address.reg != ptx::Operand::no_register) b.out.form |= form::indexed;
     if (b.has("volatile") || b.has("mmio") || b.has("cv")) b.out.form |= form::is_volatile;
     if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.form |= form::atomic;
     if (b.has("release")) b.out.form |= form::releases;

@@ -47,7 +47,7 @@ constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units, std::ui
         case StatKind::SharedAtomic:
             return units * l1_tenths::wavefront;
         case StatKind::ConstantLoad:
-            return (units - 1) * l1_tenths::wavefront;
+            return cycles * l1_tenths::wavefront;
         case StatKind::None:
             break;
     }
