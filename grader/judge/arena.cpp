@@ -58,8 +58,12 @@ Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill, Shared
         argument.value = source.bits;
         argument.count = source.count;
         if (!is_buffer(argument)) continue;
-        argument.value = bytes_;
-        bytes_ += (size_of(argument) + wire::arena_alignment - 1) / wire::arena_alignment * wire::arena_alignment;
+        const std::size_t size = size_of(argument);
+        const bool is_mapped = size >= wire::mapped_bytes;
+        const std::size_t unit = is_mapped ? wire::arena_page_bytes : wire::arena_alignment;
+        const std::size_t end = (bytes_ + size + unit - 1) / unit * unit;
+        argument.value = is_mapped ? end - size : bytes_;
+        bytes_ = end;
     }
     call_.arena_bytes = bytes_ = std::max(bytes_, wire::arena_alignment);
 

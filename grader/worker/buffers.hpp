@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "worker/wire.hpp"
 
@@ -17,8 +18,9 @@ class Buffer {
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
-    // Returns false if memory runs out. `hint` is the wished address, and is advanced past the mapping.
-    bool map(std::size_t bytes, std::uint64_t& hint);
+    // Maps a copy of `source`, which lies at `offset` of a file. Returns false if memory runs out. `hint` is the wished
+    // address, and is advanced past the mapping.
+    bool map(std::span<const std::byte> source, int file, std::uint64_t offset, std::uint64_t& hint);
 
     [[nodiscard]] std::byte* data() const { return data_; }
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -26,7 +26,7 @@ void set_status(wire::Reply& reply, wire::Status status, const std::string& text
 
 class Arena {
   public:
-    Arena(int fd, std::uint64_t bytes) : bytes_(bytes) {
+    Arena(int fd, std::uint64_t bytes) : file_(fd), bytes_(bytes) {
         struct stat info {};
         if (fd < 0 || fstat(fd, &info) != 0 || static_cast<std::uint64_t>(info.st_size) < bytes) return;
         void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -37,6 +37,7 @@ class Arena {
     }
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
+    [[nodiscard]] int file() const { return file_; }
     // Null if the range is not in the arena.
     [[nodiscard]] std::byte* range(std::uint64_t offset, std::uint64_t bytes) const {
         return data_ && offset <= bytes_ && bytes <= bytes_ - offset ? data_ + offset : nullptr;
@@ -44,6 +45,7 @@ class Arena {
 
   private:
     std::byte* data_ = nullptr;
+    int file_;
     std::uint64_t bytes_;
 };
 
@@ -87,11 +89,10 @@ bool prepare(const Binding& binding, const wire::Call& call, const Arena& arena,
         } else {
             const std::uint64_t bytes = argument.count * wire::bytes_of(argument.type);
             const std::byte* source = arena.range(argument.value, bytes);
-            if (!source || !buffers[i].map(bytes, hint)) {
+            if (!source || !buffers[i].map({source, bytes}, arena.file(), argument.value, hint)) {
                 set_status(reply, wire::Status::out_of_memory, "");
                 return false;
             }
-            std::memcpy(buffers[i].data(), source, bytes);
             values[i] = reinterpret_cast<std::uint64_t>(buffers[i].data());
         }
     }

@@ -10,7 +10,8 @@ namespace warpgrade::wire {
 
 inline constexpr std::uint32_t call_magic = 0x63675721, reply_magic = 0x72675721;
 inline constexpr std::uint32_t max_arguments = 32, max_text_bytes = 1024, max_name_bytes = 128;
-inline constexpr std::size_t arena_alignment = 64;
+// Arrays of so many bytes end with a page of the arena, so that the worker can map them.
+inline constexpr std::size_t arena_alignment = 64, mapped_bytes = 64 << 10, arena_page_bytes = 4096;
 
 enum class Type : std::uint8_t { none, boolean, i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 };
 

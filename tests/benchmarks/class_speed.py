@@ -3,8 +3,9 @@
     python tests/benchmarks/class_speed.py [--count 40] [--lab reduction] [--jobs CORES] [--bare] [--save FILE]
 
 Makes so many submissions, all different, of the lab's reference, right and wrong solutions and starter; compiles them
-with the grader's own command line in its sandbox, then grades them as a class does, and compares. Nothing of it comes
-from an earlier run: both parts work in caches of their own. Wall time says little on a busy machine: processor time
+with nvcc -O3 in the grader's sandbox, then grades them as a class does, and compares. Nothing of it comes from an
+earlier run: both parts work in caches of their own. The class is graded in two halves: the second finds what the first
+has made for all, and so is what one more submission takes. Wall time says little on a busy machine: processor time
 stands beside it, of all processes, also of those that nobody waits for. Which programs it was, perf knows:
 
     perf record -F 499 -o FILE python tests/benchmarks/class_speed.py && perf report -i FILE --sort comm
@@ -24,14 +25,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "grader"))
 
-from warpgrade.compiling import judges, toolchain
+from warpgrade.compiling import build, judges, toolchain
 from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.engine.job import Job, Outcome
@@ -44,7 +45,7 @@ from warpgrade.lab import labs, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.machine.sandbox import Sandbox
+from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT, Sandbox
 
 _SEED = 20
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: who is left behind becomes our child
@@ -105,15 +106,32 @@ def _reap() -> None:
             pass
 
 
+class _PlainBuilder(Builder):
+    """Compiles without what is ours and not nvcc's."""
+
+    def _flags(self, phase: build._Phase = build._OBJECT) -> list[str]:
+        return ["-O3" if word == build._HOST_OPTIMIZATION else word for word in super()._flags(phase)]
+
+
+@contextmanager
+def _usual_memory() -> Iterator[None]:
+    """Compile as if nobody had asked for huge pages."""
+    tunables = TOOLS_ENVIRONMENT.pop("GLIBC_TUNABLES")
+    try:
+        yield
+    finally:
+        TOOLS_ENVIRONMENT["GLIBC_TUNABLES"] = tunables
+
+
 def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *, bare: bool) -> Spent:
     """Compile all files of a class, several at a time, with what grading runs for it and nothing else."""
     compilers = toolchain.find(layout)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=not bare).strongest()
     target = device.resolve(layout, "vgpu")
-    builder = Builder(
+    builder = _PlainBuilder(
         layout, lab, compilers, sandbox, target.architecture, judges.require(layout, lab, compilers).binding
     )
-    builder.__dict__["_may_have_head_start"] = False  # that is ours, not nvcc's
+    builder.__dict__["_may_have_head_start"] = False
 
     def compile_one(submission: Submission) -> None:
         with tempfile.TemporaryDirectory() as scratch:
@@ -121,7 +139,8 @@ def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *,
                 with suppress(BuildFailure):
                     builder._compile(unit, submission.files, Path(scratch), time.monotonic() + 600)
 
-    return measured(lambda: _all(compile_one, class_, jobs))
+    with _usual_memory():
+        return measured(lambda: _all(compile_one, class_, jobs))
 
 
 def _all(work: Callable[[Submission], object], class_: list[Submission], jobs: int) -> list[object]:
@@ -166,9 +185,13 @@ def main() -> None:
         # Half before and half after, since machines grow slower and faster.
         half = len(class_) // 2
         before = nvcc_alone(layout, lab, class_[:half], given.jobs, bare=given.bare)
-        whole, results = graded(layout, lab, class_, given.jobs)
-        alone = before + nvcc_alone(layout, lab, class_[half:], given.jobs, bare=given.bare)
-    _print(alone, whole, results, given.count, given.jobs)
+        first, results = graded(layout, lab, class_[:half], given.jobs)
+        second, others = graded(layout, lab, class_[half:], given.jobs)
+        after = nvcc_alone(layout, lab, class_[half:], given.jobs, bare=given.bare)
+    results += others
+    _print(before + after, first + second, results, given.count, given.jobs)
+    each, ratio = second.cpu / (given.count - half), second.cpu / after.cpu
+    print(f"one more submission (the second half): {each:.3f} CPU s each, {ratio:.2f} times nvcc's")
     if given.save:
         given.save.write_bytes(b"\n".join(msgspec.json.encode(_lasting(result)) for result in results))
 

@@ -1,5 +1,6 @@
 // The requests that a worker waits for, seen from the device server.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -55,6 +57,8 @@ class AnsweringDevice {
 
     // The requests since the last time, with "|" where the worker waited.
     std::string take() { return std::exchange(log_, {}); }
+    // The data of the last large copy.
+    [[nodiscard]] const std::vector<std::byte>& data() const { return data_; }
     std::atomic<bool> fails = false;
 
   private:
@@ -69,7 +73,7 @@ class AnsweringDevice {
             std::vector<std::byte> replies;
             for (; frames.has_frame(); frames.pop()) {
                 names += std::string(names.empty() ? "" : " ") + wire::ops.at(index(frames.header().op)).name;
-                answer(frames.header(), replies);
+                answer(frames.header(), frames.payload(), replies);
             }
             if (names.empty()) continue;
             log_ += (log_.empty() ? "" : " | ") + names;
@@ -77,7 +81,15 @@ class AnsweringDevice {
         }
     }
     static std::size_t index(Op op) { return static_cast<std::size_t>(op); }
-    void answer(const wire::Header& request, std::vector<std::byte>& replies) {
+    void answer(wire::Header request, std::span<const std::byte> payload, std::vector<std::byte>& replies) {
+        if (request.op == Op::data) {
+            data_.insert(data_.end(), payload.begin(), payload.end());
+            if (data_.size() < expected_) return;
+            request.op = Op::write;
+        } else if (request.op == Op::write) {
+            wire::Reader fields(payload);
+            data_.clear(), expected_ = wire::Region::get(fields).bytes();
+        }
         wire::Writer results;
         results.put(std::int32_t{fails ? 1 : 0});
         if (fails) results.put_string("no");
@@ -97,8 +109,19 @@ class AnsweringDevice {
     int socket_ = -1;
     std::uint64_t next_ = memory;
     std::string log_;
+    std::vector<std::byte> data_;
+    std::size_t expected_ = 0;
     std::thread thread_;
 };
+
+// Memory that is readable only after a first attempt.
+constexpr std::size_t protected_bytes = 8192;
+std::byte* protected_memory = nullptr;
+int faults = 0;
+void unprotect(int, siginfo_t*, void*) {
+    ++faults;
+    if (::mprotect(protected_memory, protected_bytes, PROT_READ) != 0) std::abort();
+}
 
 void* allocate(std::size_t bytes) {
     void* pointer = nullptr;
@@ -141,6 +164,24 @@ TEST_CASE("a worker waits only for what may fail, and for its requests before a 
     const std::string many = device.take();
     CHECK(std::ranges::count(many, 'w') == 70);
     CHECK(std::ranges::count(many, '|') == 2);
+
+    // Large copies go in pieces, and read memory as the program would.
+    constexpr std::size_t large = (3 << 20) - 12;
+    auto* const source =
+        static_cast<std::byte*>(::mmap(nullptr, 3 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (std::size_t i = 0; i < large; ++i) source[i] = static_cast<std::byte>(i % 251);
+    const std::vector<std::byte> copy(source, source + large);
+    protected_memory = source + (3 << 19);
+    REQUIRE(::mprotect(protected_memory, protected_bytes, PROT_NONE) == 0);
+    struct sigaction action {
+    }, before{};
+    action.sa_sigaction = unprotect, action.sa_flags = SA_SIGINFO;
+    REQUIRE(::sigaction(SIGSEGV, &action, &before) == 0);
+    void* all = allocate(large);
+    CHECK(cudaMemcpy(all, source, large, to_device) == 0);
+    CHECK(::sigaction(SIGSEGV, &before, nullptr) == 0);
+    CHECK(faults == 1);
+    CHECK(device.data() == copy);
 
     void *three = allocate(4), *four = allocate(4);
     device.take();

@@ -84,6 +84,11 @@ TEST_CASE("a buffer of a call begins where its alignment says, and an empty one 
     CHECK(bytes_of(unit, unit) == std::pair<std::uint64_t, std::uint64_t>(unit, 2 * unit));
     CHECK(bytes_of(unit + 1, 0) == std::pair<std::uint64_t, std::uint64_t>(2 * unit, 2 * unit));
     CHECK(bytes_of(0, 0) == std::pair<std::uint64_t, std::uint64_t>(0, unit));
+    // Large ones end with a page.
+    constexpr std::uint64_t page = wire::arena_page_bytes, large = wire::mapped_bytes;
+    CHECK(bytes_of(1, large - 1) == std::pair<std::uint64_t, std::uint64_t>(unit, unit + large));
+    CHECK(bytes_of(1, large) == std::pair<std::uint64_t, std::uint64_t>(page, page + large));
+    CHECK(bytes_of(page, large - 8 + page) == std::pair(page + 8, large + 2 * page));
 }
 
 TEST_CASE("what would not fit a call is a mistake of the test") {

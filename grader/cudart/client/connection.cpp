@@ -19,12 +19,27 @@
 namespace warpgrade::cudart {
 namespace {
 
-void send_all(int descriptor, const std::byte* data, std::size_t size) {
-    while (size > 0) {
-        const ssize_t put = ::send(descriptor, data, size, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR) continue;
+// Raises the signal that reading `data` raises, if any.
+void touch(std::span<const std::byte> data) {
+    constexpr std::size_t page_bytes = 4096;
+    const volatile std::byte* const bytes = data.data();
+    for (std::size_t at = 0; at < data.size(); at += page_bytes) static_cast<void>(bytes[at]);
+    if (!data.empty()) static_cast<void>(bytes[data.size() - 1]);
+}
+
+// `data` may be memory that the program has given us, readable or not.
+void send_all(int descriptor, std::span<const std::byte> frames, std::span<const std::byte> data) {
+    while (!frames.empty() || !data.empty()) {
+        iovec parts[] = {{const_cast<std::byte*>(frames.data()), frames.size()},
+                         {const_cast<std::byte*>(data.data()), data.size()}};
+        msghdr message{};
+        message.msg_iov = parts, message.msg_iovlen = std::size(parts);
+        const ssize_t put = ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
+        if (put < 0 && errno == EFAULT) touch(data);
+        if (put < 0 && (errno == EINTR || errno == EFAULT)) continue;
         if (put <= 0) throw wire::ProtocolError("the device server no longer listens");
-        data += put, size -= static_cast<std::size_t>(put);
+        const std::size_t first = std::min(static_cast<std::size_t>(put), frames.size());
+        frames = frames.subspan(first), data = data.subspan(static_cast<std::size_t>(put) - first);
     }
 }
 
@@ -86,13 +101,16 @@ cudaError_t Connection::lose(const char* reason) {
 
 void Connection::send_frame(const wire::Header& header, const std::byte* payload, bool later) {
     const auto first = std::as_bytes(std::span(&header, 1));
+    const std::span data(payload, header.size);
     unsent_.insert(unsent_.end(), first.begin(), first.end());
-    unsent_.insert(unsent_.end(), payload, payload + header.size);
-    if (!later) flush();
+    if (later)
+        unsent_.insert(unsent_.end(), data.begin(), data.end());
+    else
+        flush(data);
 }
 
-void Connection::flush() {
-    send_all(descriptor_, unsent_.data(), unsent_.size());
+void Connection::flush(std::span<const std::byte> data) {
+    send_all(descriptor_, unsent_, data);
     unsent_.clear();
 }
 
@@ -243,10 +261,10 @@ cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::vector<std
         header.sequence = sequence_;
         std::vector<std::byte> piece;
         for (std::size_t offset = 0; offset < total; offset += header.size) {
-            piece.clear();
             header.size = static_cast<std::uint32_t>(std::min(wire::chunk_bytes, total - offset));
-            gather(offset, header.size, piece);
-            send_frame(header, piece.data());
+            piece.clear();
+            if (!rows.contiguous()) gather(offset, header.size, piece);
+            send_frame(header, rows.contiguous() ? source + offset : piece.data());
         }
         std::span<const std::byte> reply;
         const cudaError_t status = receive_reply(op, sequence_, &reply);

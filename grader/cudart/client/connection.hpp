@@ -102,7 +102,8 @@ class Connection {
     // `later`: send it together with the next one.
     std::uint32_t send(Op op, const Writer& arguments, bool later = false);
     void send_frame(const wire::Header& header, const std::byte* payload, bool later = false);
-    void flush();
+    // Sends what is unsent, and `data` after it.
+    void flush(std::span<const std::byte> data = {});
     // The bytes stay valid until the next frame is received.
     std::span<const std::byte> receive_frame(wire::Header& header);
     cudaError_t receive_reply(Op op, std::uint32_t sequence, std::span<const std::byte>* results = nullptr);
