@@ -144,6 +144,9 @@ void Grid::collect_counters() {
             });
         if (b.terminator == Terminator::Barrier) add(b.end, [&](device::Counters& c) { c.barriers += warps; });
     }
+    // The machine's cost says the rest.
+    std::uint64_t& issued = result_.traffic.issue_tenths;
+    issued -= std::min(result_.traffic.machine.further * issue_tenths::further, issued);
     for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
         MemoryStats total;
         std::uint64_t beyond_l1 = 0, missed_lines = 0;  // beyond_l1: requests

@@ -164,7 +164,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                     ++pc;
                 } else {
                     ++e.block_divergent[pc];
-                    if (b.predicated_until == 0) w.work.issue_tenths += issue_tenths::divergence;
+                    if (b.predicated_until == 0) w.work.part();
                     const std::uint32_t low = std::min(b.target, pc + 1), high = std::max(b.target, pc + 1);
                     const std::uint32_t low_mask = b.target < pc + 1 ? taken : mask & ~taken;
                     add_split(high, mask & ~low_mask, w.frame);
@@ -298,7 +298,7 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
     }
     if (!diverged) return;
     ++e.block_divergent[pc];
-    w.work.issue_tenths += issue_tenths::divergence;
+    w.work.part();
 }
 
 bool run_block(Executor& e, BlockState& block) {

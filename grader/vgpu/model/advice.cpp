@@ -58,13 +58,15 @@ void let_all_lanes_work(device::Counters& c, const LineUse& line) {
 // The traffic of a launch of which only these instructions are left, and these sectors of loads: scattered ones go
 // first.
 Traffic with_work_of(const device::Counters& better, const device::Counters& counters, Traffic traffic) {
-    traffic.machine.scale(better.inst_executed, counters.inst_executed);
-    if (counters.inst_executed > 0) traffic.path = scaled(traffic.path, better.inst_executed, counters.inst_executed);
-    const auto keep = [](std::uint64_t& lines, std::uint64_t part, std::uint64_t whole) {
-        if (whole > 0) lines = scaled(lines, std::min(part, whole), whole);
+    const auto keep = [](std::uint64_t& count, std::uint64_t part, std::uint64_t whole) {
+        if (whole > 0) count = scaled(count, std::min(part, whole), whole);
     };
+    traffic.machine.scale(better.inst_executed, counters.inst_executed);
+    keep(traffic.issue_tenths, better.inst_executed, counters.inst_executed);
+    keep(traffic.path, better.inst_executed, counters.inst_executed);
     keep(traffic.load_cycles, better.global_load_sectors, counters.global_load_sectors);
     keep(traffic.store_lines, better.global_store_sectors, counters.global_store_sectors);
+    keep(traffic.missed_lines, better.global_load_sectors, counters.global_load_sectors);
     std::uint64_t scattered = traffic.scattered.sectors;
     subtract(scattered,
              counters.global_load_sectors - std::min(better.global_load_sectors, counters.global_load_sectors));

@@ -15,6 +15,8 @@ namespace warpgrade::vgpu {
 namespace issue_tenths {
 inline constexpr std::uint64_t instruction = 10, further = 10, divergence = 100;
 }
+// How long a warp takes to part and to meet again, in quarters of the latency of an addition.
+inline constexpr std::uint64_t divergence_time = 30;
 
 // In tenths of cycles of the load/store pipe. A request of global memory looks up one line of L1 a cycle, for each
 // quarter of the warp by itself if its lanes want 16 bytes (half: 8), measured on an H100 (tests/model/h100.md,
@@ -38,6 +40,7 @@ struct WarpWork {
     std::uint64_t time = 0;  // on its own (BasicBlock::time)
     // In fortieths of cycles: about four instructions are issued per cycle.
     [[nodiscard]] std::uint64_t cost() const { return issue_tenths + 4 * l1_tenths; }
+    void part() { issue_tenths += issue_tenths::divergence, time += divergence_time; }
     WarpWork& operator+=(const WarpWork& other) {
         issue_tenths += other.issue_tenths, l1_tenths += other.l1_tenths, time += other.time;
         return *this;

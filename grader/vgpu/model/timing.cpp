@@ -14,8 +14,6 @@ namespace {
 constexpr double sector_bytes = 32;
 constexpr double kernel_start_ns = 1200;
 
-constexpr double machine_per_ptx = issue_tenths::instruction / 10.0;
-constexpr double further_slots = issue_tenths::further / 10.0;
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
 // In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
@@ -114,12 +112,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double warps = blocks * warps_per_block;
 
     const Retries& retries = traffic.retries;
-    const double executed = number(c.inst_executed + retries.instructions) - number(traffic.machine.moves) -
-                            number(traffic.merged_requests);
-    const double instructions =
-        traffic.issue_tenths > 0
-            ? (number(traffic.issue_tenths) + number(retries.instructions) * issue_tenths::instruction) / 10
-            : executed * machine_per_ptx + number(traffic.machine.further) * further_slots;
+    const double issued = traffic.issue_tenths > 0
+                              ? number(traffic.issue_tenths) / 10 + number(retries.instructions)
+                              : number(c.inst_executed + retries.instructions) - number(traffic.machine.moves) -
+                                    number(traffic.merged_requests);
+    const double instructions = issued + number(traffic.machine.further);
     const double divergent = number(
         c.divergent_branches - std::min(traffic.predicated_divergences, c.divergent_branches) + retries.divergences);
     const double issue_slots = instructions + divergent * divergence_issue_slots;

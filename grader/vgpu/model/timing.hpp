@@ -120,7 +120,7 @@ struct Traffic {
     // requests and wavefronts of loads of shared memory that it merges with others.
     std::uint64_t predicated_divergences = 0, merged_requests = 0, merged_wavefronts = 0;
     MachineCost machine;             // of all warps
-    std::uint64_t issue_tenths = 0;  // of all warps (BasicBlock); 0: unknown, then as `machine` says
+    std::uint64_t issue_tenths = 0;  // of all warps, without what `machine` adds; 0: unknown, then one slot for each
     std::uint64_t path = 0;  // of all warps, alone: in quarters of the latency of an addition (code/block_paths.hpp);
                              // 0: unknown, then half of all instructions wait for the one before
     Chains chains;

@@ -40,7 +40,8 @@ std::vector<Block> random_blocks() {
         for (auto misses = random() % (&block == &blocks[100] ? 20'000 : 400); misses > 0; --misses)
             block.misses.push_back(LineRequest::of(random() % 1024, 1 + random() % 15, static_cast<Kind>(random() % 4),
                                                    static_cast<std::uint16_t>(random() % slots)));
-        block.work.add({.instructions = random() % 1000});
+        block.work.add({.issue_tenths = random() % 1000});
+        block.work.instructions = random() % 1000;
     }
     return blocks;
 }

@@ -26,7 +26,7 @@ Access row(std::uint64_t address, std::uint32_t mask = ~0u) {
 // A block whose accesses happen one by one.
 struct Block {
     explicit Block(std::uint64_t bytes = 1 << 15, std::uint32_t warps = 1) {
-        l1.begin_block(bytes, warps, stats, waits);
+        l1.begin_block(bytes, warps, stats, beyond);
     }
     // Returns the hits of an access. missed() then counts the sectors that reached L2.
     std::uint64_t hits(Kind kind, std::uint64_t line, std::uint32_t mask = ~0u) {
@@ -43,7 +43,7 @@ struct Block {
         return sectors;
     }
     std::vector<MemorySite> stats = std::vector<MemorySite>(4);
-    std::vector<std::uint64_t> waits = std::vector<std::uint64_t>(4);
+    std::vector<L1Misses> beyond = std::vector<L1Misses>(4);
     BlockL1 l1;
 };
 
@@ -127,7 +127,7 @@ TEST_CASE("what L2 sees of a miss says which instruction asked, how, and for wha
 TEST_CASE("instructions beyond those that can be numbered share the last number") {
     Block b;
     b.stats.resize(65'536);
-    b.waits.resize(65'536);
+    b.beyond.resize(65'536);
     for (const std::uint32_t slot : {65'534u, 65'535u, 65'536u, 70'000u}) {
         b.l1.misses.clear();
         b.l1.access(0, row(128 * slot), 4, slot, Kind::Read);
@@ -162,14 +162,14 @@ TEST_CASE("an empty L1 begins with each block, as large as it is said to be") {
     CHECK(b.hits(Kind::Read, 3) == 4);
     CHECK(b.hits(Kind::Read, 4) == 4);
     CHECK(b.hits(Kind::Read, 2) == 0);
-    b.l1.begin_block(4 * 128, 1, b.stats, b.waits);
+    b.l1.begin_block(4 * 128, 1, b.stats, b.beyond);
     CHECK(b.hits(Kind::Read, 1) == 0);
 }
 
 TEST_CASE("what a block left behind when its launch was given up is not the next block's") {
     Block b;
     b.l1.access(0, row(128), 4, 0, Kind::Write);
-    b.l1.begin_block(1 << 15, 1, b.stats, b.waits);
+    b.l1.begin_block(1 << 15, 1, b.stats, b.beyond);
     b.l1.at_barrier();
     CHECK(b.l1.misses.empty());
 }
@@ -222,7 +222,7 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     const auto& lost = replay.lost();
     CHECK((lost.l2_reads == 3 && lost.dram_reads == 3 && lost.l2_writes == 7 && lost.dram_writes == 7));
     CHECK(lost.l2_read_hits == 0);
-    b.l1.begin_block(1 << 15, 1, b.stats, b.waits);
+    b.l1.begin_block(1 << 15, 1, b.stats, b.beyond);
     CHECK((b.l1.lost_reads == 0 && b.l1.lost_writes == 0));
 }
 
@@ -231,12 +231,15 @@ TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way t
     const auto load = [&](std::uint32_t warp, std::uint64_t line, std::uint32_t mask = ~0u) {
         b.l1.access(warp, row(128 * line, mask), 4, 3, Kind::Read);
     };
+    std::uint64_t lines = 0;
     const auto waits = [&] {
         b.l1.at_barrier();
-        return std::exchange(b.waits[3], 0);
+        lines = b.beyond[3].lines;
+        return std::exchange(b.beyond[3], {}).waits;
     };
     for (const std::uint32_t warp : {0, 1, 2}) load(warp, 10);
     CHECK(waits() == 3);  // all three at one turn
+    CHECK(lines == 1);
     for (const std::uint32_t warp : {0, 1, 2}) load(warp, 10);
     CHECK(waits() == 0);
     load(0, 20), load(0, 20);
@@ -247,7 +250,7 @@ TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way t
     load(1, 10);
     b.l1.access(2, row(128 * 10), 4, 2, Kind::ReadPastL1);
     CHECK(waits() == 0);
-    CHECK(std::exchange(b.waits[2], 0) == 1);
+    CHECK((b.beyond[2].waits == 1 && b.beyond[2].lines == 1));
     SECTION("loads of several lines, whether their shape is known or not") {
         alignas(64) std::uint64_t a[warp_size];
         for (unsigned l = 0; l < warp_size; ++l) a[l] = 128 * (40 + l % 2);
@@ -262,7 +265,7 @@ TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way t
         Pattern shape;
         shape.learn(two, 4);
         for (const bool known : {false, true}) {
-            b.l1.begin_block(1 << 15, 3, b.stats, b.waits);
+            b.l1.begin_block(1 << 15, 3, b.stats, b.beyond);
             load(0, 41);
             if (known)
                 b.l1.access(1, shape.lines_at(two.address[0]), two.address[0], 3, Kind::Read);
@@ -270,6 +273,7 @@ TEST_CASE("a load waits for L2 if it misses, or if what it wants is on the way t
                 b.l1.access(1, two, 4, 3, Kind::Read);
             load(2, 40);
             CHECK(waits() == 3);
+            CHECK(lines == 3);  // the last wants sectors that the second did not
         }
     }
 }

@@ -136,13 +136,13 @@ TEST_CASE("the caches count as plain lists of lines do") {
     std::mt19937 random(l1_bytes + l2_bytes + words);
     for (int launch = 0; launch < 3; ++launch) {  // the second one uses the first one's memory
         std::vector<MemorySite> sites(1);
-        std::vector<std::uint64_t> waits(1);
+        std::vector<L1Misses> missed(1);
         PlainModel plain(l1_bytes, l2_bytes);
         CacheReplay caches(l2_bytes, 1, 1);
         BlockL1 l1;
         BlockRun run;
         for (std::uint64_t block = 0; block < 12; ++block) {
-            l1.begin_block(l1_bytes, 1, sites, waits);
+            l1.begin_block(l1_bytes, 1, sites, missed);
             plain.begin_block();
             for (int i = 0; i < 60; ++i) {
                 const Access x = random_access(random, words);

@@ -286,17 +286,21 @@ TEST_CASE("printf that is declared in another way than CUDA's is given nothing t
 }
 
 TEST_CASE("reads take the time of the memory that lies behind them: what L2 can hold is there") {
-    const auto time = [](std::size_t words) {
-        Machine m(1,
-                  ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in) {\n"
-                  ".reg .b32 %r<9>;\n.reg .b64 %l<9>;\nmov.u32 %r1, %tid.x;\nld.param.u64 %l1, [in];\n"
-                  "mad.wide.u32 %l1, %r1, 4, %l1;\nld.global.u32 %r2, [%l1];\nret;\n}\n",
-                  10'000'000, "h100:4", no_checks);
+    const auto time = [](std::size_t words, std::uint32_t read) {  // of an array of so many the first ones
+        Machine m(
+            1,
+            ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u32 read) {\n"
+            ".reg .b32 %r<9>;\n.reg .b64 %l<9>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
+            "mad.lo.u32 %r1, %r2, 256, %r1;\nld.param.u32 %r3, [read];\nsub.u32 %r3, %r3, 1;\n"
+            "and.b32 %r1, %r1, %r3;\nld.param.u64 %l1, [in];\n"
+            "mad.wide.u32 %l1, %r1, 4, %l1;\nld.global.u32 %r2, [%l1];\nret;\n}\n",
+            10'000'000, "h100:4", no_checks);
         const auto in = m.upload(std::vector<u32>(words));
-        return m.launch("k", {20000}, {256}, in).duration_ns;
+        return m.launch("k", {20000}, {256}, in, read).duration_ns;
     };
-    CHECK(time(256) == time(1 << 16));
-    CHECK(time(256) < 0.9 * time(1 << 22));
+    CHECK(time(1 << 18, 1 << 17) == Approx(time(1 << 18, 1 << 18)).epsilon(0.01));
+    CHECK(time(1 << 18, 1 << 18) < 0.9 * time(1 << 22, 1 << 22));
+    CHECK(time(1 << 22, 1 << 17) == time(1 << 17, 1 << 17));  // what lies beside it does not matter
 }
 
 TEST_CASE("the host's memory takes the time of the link, and managed memory comes over it once") {

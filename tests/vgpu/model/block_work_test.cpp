@@ -21,7 +21,11 @@ TEST_CASE("of blocks that are alike, the multiprocessor with most of them is the
         for (const std::uint64_t blocks : {1u, 3u, 4u, 5u, 132u, 1000u}) {
             CAPTURE(multiprocessors, blocks);
             WorkSpread spread(multiprocessors);
-            for (std::uint64_t i = 0; i < blocks; ++i) spread.add(block_of(3, {77, 3, 10 * 13}));
+            for (std::uint64_t i = 0; i < blocks; ++i) {
+                BlockWork block = block_of(3, {800, 10 * 13, 77});
+                block.instructions = 3 * 77;
+                spread.add(block);
+            }
             const auto most = (blocks + multiprocessors - 1) / multiprocessors;
             const double part = static_cast<double>(most) / static_cast<double>(blocks);
             CHECK(spread.busiest_issue() == part);  // to the last bit: times must not change
@@ -34,7 +38,7 @@ TEST_CASE("of blocks that are alike, the multiprocessor with most of them is the
 TEST_CASE("one block that does all among idle ones keeps one multiprocessor busy") {
     WorkSpread spread(4);
     for (int i = 0; i < 100; ++i)
-        spread.add(block_of(8, i == 37 ? WarpWork{1'000'000, 0, 1'000'000} : WarpWork{1, 0, 0}));
+        spread.add(block_of(8, i == 37 ? WarpWork{8'000'000, 1'000'000, 1'000'000} : WarpWork{8, 0, 1}));
     CHECK(spread.busiest_issue() > 0.99);
     CHECK(spread.busiest_l1() == 1);
     CHECK(spread.longest_warp() > 99);
@@ -44,7 +48,7 @@ TEST_CASE("one warp that does all among idle ones of its block is as long as all
     WorkSpread spread(4);
     for (int i = 0; i < 100; ++i) {
         BlockWork block = block_of(31, {});
-        block.add({1000, 0, 1000});
+        block.add({8000, 1000, 1000});
         spread.add(block);
     }
     CHECK(spread.busiest_issue() == 0.25);
@@ -53,7 +57,7 @@ TEST_CASE("one warp that does all among idle ones of its block is as long as all
 
 TEST_CASE("a block goes to the multiprocessor that has least to do, not to one by its index") {
     WorkSpread spread(4);
-    for (int i = 0; i < 64; ++i) spread.add(block_of(4, i % 4 == 0 ? WarpWork{1000, 10, 1000} : WarpWork{1, 0, 1}));
+    for (int i = 0; i < 64; ++i) spread.add(block_of(4, i % 4 == 0 ? WarpWork{9000, 1000, 1000} : WarpWork{8, 1, 1}));
     CHECK(spread.busiest_issue() < 0.26);
     CHECK(spread.busiest_l1() < 0.26);
     CHECK(spread.longest_warp() > 3.9);
@@ -68,18 +72,13 @@ TEST_CASE("blocks that do nothing, or none at all, give no number that is not on
     CHECK(spread.longest_warp() == 0);
 }
 
-TEST_CASE("what a warp's work costs: issue slots in tenths, and four times the tenths of cycles of its memory") {
+TEST_CASE(
+    "what a warp gives its multiprocessor: issue slots in tenths, and four times the tenths of cycles of its memory") {
     using namespace warpgrade::vgpu;
-    // 0.8 machine instructions for one of PTX, ten for a divergence.
-    CHECK(WarpWork{10, 0, 0}.issue_tenths() == 80);
-    CHECK(WarpWork{0, 2, 0}.issue_tenths() == 200);
-    CHECK(WarpWork{0, 0, 0, 3}.issue_tenths() == 30);
-    CHECK(WarpWork{10, 0, 0, 0, 4}.issue_tenths() == 48);  // four of the ten are moves
-    CHECK(WarpWork{10, 2, 7, 1}.cost() == 80 + 200 + 28 + 10);
-    WarpWork sum{1, 2, 3, 4, 1};
-    sum += {10, 20, 30, 40, 2};
-    CHECK((sum.instructions == 11 && sum.divergences == 22 && sum.l1_tenths == 33));
-    CHECK((sum.further == 44 && sum.moves == 3));
+    CHECK(WarpWork{80, 7, 1000}.cost() == 80 + 28);
+    WarpWork sum{1, 2, 3};
+    sum += {10, 20, 30};
+    CHECK((sum.issue_tenths == 11 && sum.l1_tenths == 22 && sum.time == 33));
     CHECK((WarpWork{}.cost() == 0 && BlockWork{}.warps == 0 && BlockWork{}.longest_warp == 0));
     // The load/store pipe: a request for four sectors, and the cost of each further sector.
     CHECK((l1_tenths::load_request == 16 && l1_tenths::store_request == 10 && l1_tenths::wavefront == 10));
