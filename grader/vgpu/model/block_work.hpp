@@ -9,19 +9,17 @@
 
 namespace warpgrade::vgpu {
 
-// In tenths of issue slots. ptxas folds addresses and merges loads: five PTX instructions become about four machine
-// instructions. What it adds to others (machine_cost.hpp) is not among these five. A divergent branch costs both sides'
-// overhead and the reconvergence.
+// In tenths of issue slots. What ptxas makes part of another instruction takes none (code/fused.hpp); what it adds is
+// `further` (machine_cost.hpp). A divergent branch costs both sides' overhead and the reconvergence.
 namespace issue_tenths {
 inline constexpr std::uint64_t instruction = 10, further = 10, divergence = 100;
 }
 // How long a warp takes to part and to meet again, in quarters of the latency of an addition.
 inline constexpr std::uint64_t divergence_time = 30;
 
-// In tenths of cycles of the load/store pipe. A request of global memory looks up one line of L1 a cycle, for each
-// quarter of the warp by itself if its lanes want 16 bytes (half: 8), measured on an H100 (tests/model/h100.md,
-// "requests"). One of local memory, a texture or a surface costs one unit for up to four sectors, and more for further
-// ones. A wavefront is one pass through shared memory, or one more word of constant memory.
+// In tenths of cycles of the load/store pipe. Loads of global memory: Access::l1_cycles, and more for each line that L1
+// misses; stores take a cycle a line. A request of local memory, a texture or a surface costs one unit for up to four
+// sectors, and more for further ones. A wavefront is one pass through shared memory.
 namespace l1_tenths {
 inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sector = 4, wavefront = 10,
                                atomic_request = 20, atomic_sector = 10;
