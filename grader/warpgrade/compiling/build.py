@@ -136,7 +136,8 @@ class Builder:
     def _flags(self, phase: _Phase = _OBJECT) -> list[str]:
         arch = self.architecture
         return [
-            "-std=c++17", _HOST_OPTIMIZATION, "-lineinfo", *HOST_LINES, *_HOST_WARNINGS, "-cudart", "none",
+            "-std=c++17", _HOST_OPTIMIZATION, *self.compilers.initialization, "-lineinfo", *HOST_LINES,
+            *_HOST_WARNINGS, "-cudart", "none",
             "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
         ]  # fmt: skip
 
