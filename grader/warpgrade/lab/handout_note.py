@@ -16,8 +16,8 @@ from warpgrade.machine.text import printable_name
 
 # In the folder that students get: what checking needs besides what they read and write.
 HANDOUT = ".warpgrade"
-FORMAT = 11
-MIN_FORMAT = 11  # that is still read
+FORMAT = 12
+MIN_FORMAT = 12  # that is still read
 _NAME = "handout.json"
 _MAX_BYTES = 4096
 _AGAIN = "fetch the lab again and copy your work into it"

@@ -1,5 +1,6 @@
 // What a thread finds when its block starts, and what a launch leaves behind, whether or not it ends by a fault.
 
+#include "support/approx.hpp"
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"
 
