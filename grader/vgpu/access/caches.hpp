@@ -72,7 +72,8 @@ struct L1Misses {
 class BlockL1 {
   public:
     BlockL1();
-    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, misses in `misses`, by slot.
+    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, misses in `misses`, by
+    // slot.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats,
                      std::vector<L1Misses>& misses);
     // One memory instruction of a warp.

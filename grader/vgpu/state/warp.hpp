@@ -124,9 +124,9 @@ struct alignas(128) Executor {
     bool tracking = false;    // records reads and writes of global memory
     bool optimistic = false;  // the launch can be undone: if it turns out to need order, it starts again serially
     bool observed = false;    // accesses of global memory go through note_observed
-    std::vector<MemorySite> memory;       // by Insn::memory_slot
-    std::vector<L1Misses> l1_misses;      // the same
-    BlockRun ended;                       // what has not been handed over
+    std::vector<MemorySite> memory;   // by Insn::memory_slot
+    std::vector<L1Misses> l1_misses;  // the same
+    BlockRun ended;                   // what has not been handed over
     PatternPool patterns;
     AtomicQueues atomics;
     SwapContention::Turns swap_turns;

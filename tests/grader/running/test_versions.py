@@ -46,7 +46,7 @@ def test_versions_come_in_the_order_of_a_real_gpu(profiles: Profiles) -> None:
     assert time["transpose_shared"] > 1.3 * time["transpose_padded"]
     # ptxas unrolls both and makes predicates of their branches: with 262,144 blocks an H100 takes 3 % longer for one.
     # What the notes say of the two, 2.3 times, is of loops with a quotient in each turn.
-    assert 0.85 < time["reduction_1"] / time["reduction_2"] < 1.25
+    assert 0.85 < time["reduction_1"] / time["reduction_2"] < 1.3
     assert time["reduction_2"] > 1.2 * time["reduction_shuffles"]
     assert time["step_v0"] > 2 * time["step_v1"]
     assert time["step_v1"] > 1.8 * time["step_v2"] > 2.0 * time["step_v3"]
