@@ -1,16 +1,16 @@
 // Modelled time of a kernel, computed from its counters and the device's rates. It does not simulate cycles.
 //
 // Each of these gives a lower bound of the time, as if the others were free:
-//   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp), and what
-//            ptxas adds to expensive ones (machine_cost.hpp)
+//   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp), without those
+//            that ptxas fuses (code/fused.hpp), and what it adds to expensive ones (machine_cost.hpp)
 //   units    through the units of which there are few: for special functions and conversions, doubles, products of
-//            integers, comparisons and logic, or exchanges between lanes
-//   l1       the busiest load/store pipe: shared-memory wavefronts, the lines of global requests, local requests with
-//            their sectors, words of constant memory beyond the first of a request
-//   l2       sectors that L1 does not hold; each line and each sector of it that a request stores, also a part of one;
-//            atomics on one word wait for each other, in its slice of L2
-//   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses; nothing if L2 can
-//            hold it: then it has it from the copy or the launch before
+//            integers, comparisons and logic, exchanges between lanes, or loads from constant memory
+//   l1       the busiest load/store pipe: shared-memory wavefronts, what global requests take for their lines, banks
+//            and misses, local requests with their sectors
+//   l2       each line and sector that L1 does not hold; each line and each sector of it that a request stores, also a
+//            part of one; atomics on one word wait for each other, in its slice of L2
+//   dram     what the launch touches of its buffers once, plus what more than L2 holds loses between uses; nothing if
+//            L2 can hold it: then it has it from the copy or the launch before
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own instructions that wait for each other
 //            (block_paths.hpp), and for its loads; a block as long as its longest warp. Of the loads of a block the
@@ -18,11 +18,10 @@
 //            lies: what L2 can hold of a launch's data is there from before
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
 // twice that if all are equal. Units work while instructions are issued, and L2 while device memory does: of each of
-// these pairs it is the fourth root of the sum of fourth powers. It is never less than `blocks`, since the device
-// starts blocks one by one. Managed memory that the launch touches first moves to the device while the kernel waits;
-// the model does not see it move back when the host touches it. The constants were fitted to kernels measured on an
-// H100 (matrix products, transposes, reductions, min-plus). The model is within a factor of two of these, and ranks
-// them correctly.
+// these pairs it is the fourth root of the sum of fourth powers. So it is of all this and of `blocks`: the device
+// starts them one by one. Managed memory that the launch touches first moves to the device while the kernel waits; the
+// model does not see it move back when the host touches it. The constants come from kernels measured on an H100
+// (tests/model/h100.md); how near the model is to others, docs/virtual-gpu.md says.
 //
 // The model is deterministic: it uses only its arguments.
 #pragma once
