@@ -42,12 +42,11 @@ void find_block_costs(Code& code, const FunctionCode& function) {
     for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot) {
         const std::uint32_t insn = code.stat_insns[slot];
         if (insn < begin || insn > end || !brings_a_value(code.stat_kinds[slot])) continue;
-        const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
-        const bool waits = wait != code.load_waits.end() && wait->insn == insn;
-        if (!waits && !std::ranges::binary_search(code.chained_loads, insn)) continue;
+        const std::uint32_t turns = turns_of_wait(code, insn);
+        if (turns == 0 && !std::ranges::binary_search(code.chained_loads, insn)) continue;
         const bool is_shared =
             code.stat_kinds[slot] == StatKind::SharedLoad || code.stat_kinds[slot] == StatKind::SharedAtomic;
-        block_with(insn)->time += (is_shared ? shared_wait : other_wait) / (waits ? wait->turns : 1);
+        block_with(insn)->time += (is_shared ? shared_wait : other_wait) / std::max(turns, 1u);
     }
 }
 

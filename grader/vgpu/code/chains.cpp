@@ -128,6 +128,11 @@ bool brings_a_value(StatKind kind) {
     }
 }
 
+std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn) {
+    const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
+    return wait != code.load_waits.end() && wait->insn == insn ? wait->turns : 0;
+}
+
 LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
                           const std::vector<RegisterAccess>& accesses) {
     std::map<std::uint32_t, Registers> registers;  // by instruction

@@ -24,6 +24,8 @@ struct LoopLoads {
     std::vector<LoadWait> waits;
 };
 bool brings_a_value(StatKind kind);  // into registers
+// In how many turns of its loop a warp waits for this load; 0: never.
+std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn);
 
 LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
                           const std::vector<RegisterAccess>& accesses);

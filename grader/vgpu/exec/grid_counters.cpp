@@ -50,12 +50,6 @@ void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, std::u
         chains.queue_cycles += cycles_a_sector * (total.sectors_or_wavefronts - at_once);
 }
 
-// In how many turns of its loop a warp waits for this load; 0: never.
-std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn) {
-    const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
-    return wait != code.load_waits.end() && wait->insn == insn ? wait->turns : 0;
-}
-
 void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
                const CacheStats& caches, std::uint32_t turns) {
     if (kind == StatKind::GlobalAtomic) return;

@@ -27,7 +27,7 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
-// Constant memory gives a word in two cycles (tests/model/h100.md, "requests"); one that the compiler knows is an
+// Constant memory gives a word in two cycles (tests/model/h100.md, "banks"); one that the compiler knows is an
 // operand.
 std::uint64_t constant_cycles(const Insn& in, std::uint32_t words, unsigned bytes) {
     return in.form & form::indexed ? 2ull * words * std::max(bytes / bank_bytes, 1u) : 0;
