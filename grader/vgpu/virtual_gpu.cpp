@@ -392,8 +392,9 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
                               : info.static_shared_bytes;
     const std::uint64_t blocks_each =
         (config.grid.count() + limits.multiprocessors - 1) / std::max(limits.multiprocessors, 1u);
-    limits.l1_bytes = l1_share(profile_.properties.l1_cache_bytes, limits.shared_bytes,
-                               std::min<std::uint64_t>(fit.blocks_per_multiprocessor, blocks_each));
+    limits.blocks_at_once =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(fit.blocks_per_multiprocessor, blocks_each));
+    limits.l1_bytes = l1_share(profile_.properties.l1_cache_bytes, limits.shared_bytes, limits.blocks_at_once);
     limits.l2_bytes = profile_.properties.l2_cache_bytes / profile_.l2_halves;
     limits.stack_bytes = stack_bytes_;
     limits.printf_bytes = printf_bytes_;

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "vgpu/access/l2_cache.hpp"
+#include "vgpu/access/shared_l1.hpp"
 
 namespace warpgrade::vgpu {
 
-void BlockRun::add(std::uint64_t number, BlockL1& l1, const BlockWork& work, const L2Sets& sets) {
+void BlockRun::add(std::uint64_t number, BlockL1& l1, const BlockWork& work, const L2Sets& sets, bool is_sampled) {
     l1.at_barrier();
-    add(number, l1.misses, work, sets);
+    add(number, l1.misses, work, sets, is_sampled);
     lost_reads += l1.lost_reads;
     lost_writes += l1.lost_writes;
 }
@@ -33,8 +34,13 @@ static void divide(std::span<const LineRequest> misses, const L2Sets& sets, std:
     }
 }
 
-void BlockRun::add(std::uint64_t number, std::vector<LineRequest>& misses, const BlockWork& work, const L2Sets& sets) {
+void BlockRun::add(std::uint64_t number, std::vector<LineRequest>& misses, const BlockWork& work, const L2Sets& sets,
+                   bool is_sampled) {
     if (blocks.empty()) first = number;
+    if (is_sampled)
+        sampled.push_back({number,
+                           {misses.begin(), misses.begin() + static_cast<std::ptrdiff_t>(
+                                                                 std::min(misses.size(), SharedL1::max_requests))}});
     blocks.push_back(work);
     parts.resize(sets.parts());
     if (parts.size() > 1) {
@@ -58,6 +64,7 @@ std::size_t BlockRun::misses() const {
 
 void BlockRun::clear() {
     blocks.clear();
+    sampled.clear();
     for (Part& part : parts) {
         part.ends.clear();
         part.used = 0;

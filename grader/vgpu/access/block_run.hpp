@@ -19,15 +19,21 @@ struct BlockRun {
         std::vector<std::size_t> ends;    // by block
         std::size_t used = 0;
     };
+    struct Sampled {  // for SharedL1
+        std::uint64_t number;
+        std::vector<LineRequest> misses;
+    };
     std::uint64_t first = 0;  // number of the first block
     std::vector<BlockWork> blocks;
     std::vector<Part> parts;
+    std::vector<Sampled> sampled;
     std::uint64_t lost_reads = 0, lost_writes = 0;  // see BlockL1
 
     // Adds a block that has ended, and takes its misses. Its number is the next one, if it is not the first.
-    void add(std::uint64_t number, BlockL1& l1, const BlockWork& work, const L2Sets& sets);
+    void add(std::uint64_t number, BlockL1& l1, const BlockWork& work, const L2Sets& sets, bool is_sampled = false);
     // The same with its misses.
-    void add(std::uint64_t number, std::vector<LineRequest>& misses, const BlockWork& work, const L2Sets& sets);
+    void add(std::uint64_t number, std::vector<LineRequest>& misses, const BlockWork& work, const L2Sets& sets,
+             bool is_sampled = false);
     [[nodiscard]] std::size_t misses() const;  // of all parts
     void clear();                              // keeps its memory
 };

@@ -7,11 +7,13 @@
 
 namespace warpgrade::vgpu {
 
-CacheReplay::CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors, unsigned threads)
+CacheReplay::CacheReplay(std::uint64_t l2_bytes, std::size_t slots, const Multiprocessors& multiprocessors,
+                         unsigned threads)
     : alone_(threads == 1),
       max_waiting_(4 * std::size_t{threads}),
       l2_(l2_bytes, (threads + 1) / 2),
-      spread_(multiprocessors) {
+      spread_(multiprocessors.count),
+      shared_l1_(multiprocessors, slots) {
     parts_.resize(std::size_t{sets().parts()} + 1);
     spare_.reserve(max_waiting_);
     for (unsigned p = 0; p < sets().parts(); ++p) parts_[p].stats.resize(slots);
@@ -31,6 +33,7 @@ void CacheReplay::replay(Part& part, const BlockRun& run) {
         lost_.l2_writes += run.lost_writes;
         lost_.dram_writes += run.lost_writes;
         for (const BlockWork& work : run.blocks) spread_.add(work);
+        for (const BlockRun::Sampled& block : run.sampled) shared_l1_.add(block.number, block.misses);
         return;
     }
     const BlockRun::Part& mine = run.parts[number];

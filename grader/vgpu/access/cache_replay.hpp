@@ -14,12 +14,14 @@
 
 #include "vgpu/access/block_run.hpp"
 #include "vgpu/access/l2_cache.hpp"
+#include "vgpu/access/shared_l1.hpp"
 
 namespace warpgrade::vgpu {
 
 class CacheReplay {
   public:
-    CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors, unsigned threads = 1);
+    CacheReplay(std::uint64_t l2_bytes, std::size_t slots, const Multiprocessors& multiprocessors,
+                unsigned threads = 1);
     [[nodiscard]] const L2Sets& sets() const { return l2_.sets(); }
     // Empties the run, which is not empty, of the host thread with this number.
     void finish(BlockRun& run, unsigned thread = 0);
@@ -29,6 +31,7 @@ class CacheReplay {
     [[nodiscard]] CacheStats stats(std::size_t slot) const;
     [[nodiscard]] const CacheStats& lost() const { return lost_; }  // without a slot: see BlockL1::max_requests
     [[nodiscard]] const WorkSpread& spread() const { return spread_; }
+    [[nodiscard]] SharedL1& shared_l1() { return shared_l1_; }
 
   private:
     struct alignas(64) Part {
@@ -63,6 +66,7 @@ class CacheReplay {
     L2Cache l2_;
     CacheStats lost_;
     WorkSpread spread_;
+    SharedL1 shared_l1_;
 };
 
 }  // namespace warpgrade::vgpu

@@ -207,7 +207,10 @@ void Grid::roll_back() {
 
 void Grid::new_caches(unsigned threads) {
     const LaunchLimits& limits = launch_.limits;
-    caches_.emplace(limits.l2_bytes, launch_.code.stat_kinds.size(), limits.multiprocessors, threads);
+    caches_.emplace(
+        limits.l2_bytes, launch_.code.stat_kinds.size(),
+        Multiprocessors{limits.multiprocessors, limits.blocks_at_once, limits.l1_bytes * limits.blocks_at_once},
+        threads);
 }
 
 void Grid::end_block(Executor& e, BlockState& block) {
@@ -218,7 +221,7 @@ void Grid::end_block(Executor& e, BlockState& block) {
     }
     const SwapContention::Turns turns = block.swaps.finish_block();
     e.swap_turns.here += turns.here, e.swap_turns.further += turns.further;
-    e.ended.add(block.number, block.l1, work, caches_->sets());
+    e.ended.add(block.number, block.l1, work, caches_->sets(), caches_->shared_l1().samples(block.number));
 }
 
 void Grid::end_run(Executor& e) {

@@ -95,6 +95,7 @@ void add_scattered(Scattered& scattered, const MemoryStats& total, const CacheSt
 }  // namespace
 
 void Grid::collect_counters() {
+    caches_->shared_l1().finish();
     const Code& code = launch_.code;
     device::Counters& counters = result_.counters;
     std::map<std::pair<std::string, std::uint32_t>, device::Counters> by_line;
@@ -159,6 +160,9 @@ void Grid::collect_counters() {
         if (code.stat_kinds[s] == StatKind::GlobalLoad) {
             result_.traffic.load_cycles += total.conflicts;
             result_.traffic.missed_lines += missed_lines;
+            const SharedL1::Found& found = caches_->shared_l1().found(s);
+            if (found.asked > 0)
+                result_.traffic.shared_hits += scaled(caches_->stats(s).l2_reads, found.found, found.asked);
         }
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
@@ -258,6 +262,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.busiest_atomic_cycles);
     scale(result_.traffic.load_cycles);
     scale(result_.traffic.missed_lines);
+    scale(result_.traffic.shared_hits);
     scale(result_.traffic.constant_cycles);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);

@@ -29,22 +29,26 @@ constexpr double missed_line_cycles = 0.66;
 constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
                  atomic_sector_cycles = l1_tenths::atomic_sector / 10.0;
 
-// The number of times that L1 serves a sector again, at most, before L2 is asked again.
-constexpr double l1_reuse = 4;
+// How often L1 serves a sector of local memory before it has to ask L2 again.
+constexpr double local_reuse = 4;
 // What L2 takes for each line and sector that a request stores, and for atomics, relative to reading a sector
 // (tests/model/h100.md, "requests").
-constexpr double read_line_cost = 0.6, read_sector_cost = 0.68;
-constexpr double written_line_cost = 1.57, written_sector_cost = 1.38, atomic_cycle_cost = 2;
+constexpr double read_line_cost = 0.5, read_sector_cost = 0.55;
+constexpr double written_line_cost = 1.57, written_sector_cost = 1.25, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
-// Of L2, what a launch finds again.
-constexpr double l2_usable = 0.9;
+// Each half of L2 keeps what is written, and what multiprocessors of both halves read. If all that takes less than the
+// first of these shares of L2, it is still there from the launch before; from the second on, nothing is
+// (tests/model/h100.md, "again", "down columns").
+constexpr double l2_keeps_all = 0.84, l2_keeps_nothing = 1, kept_by_halves = 2;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 
 constexpr double dependent_share = 0.5;  // share of instructions that wait for the one before
 constexpr double loads_in_flight = 4;    // per warp, if that is unknown
 constexpr double barrier_cycles = 30, divergence_cycles = 30;
+// Barriers part what a block does into phases that overlap only with other blocks'.
+constexpr double overlap_with_barriers = 2;
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
@@ -57,11 +61,11 @@ double together(std::initializer_list<double> times) {
 }
 
 // The time of a kernel with these needs. L2 and device memory overlap well, all else less.
-double overlapped(const Demand& needs, double latency_ns) {
+double overlapped(const Demand& needs, double latency_ns, double exponent) {
     const auto [issue, l1, l2, dram, link] = needs;
-    double squares = 0;
-    for (const double ns : {issue, l1, together({l2, dram}), link, latency_ns}) squares += ns * ns;
-    return std::sqrt(squares);
+    double sum = 0;
+    for (const double ns : {issue, l1, together({l2, dram}), link, latency_ns}) sum += std::pow(ns, exponent);
+    return std::pow(sum, 1 / exponent);
 }
 
 // Cycles that `count` operations of this latency take if a warp keeps several in flight.
@@ -84,7 +88,8 @@ double request_cycles(double requests, double sectors, double per_request) {
 }  // namespace
 
 double KernelTime::total_ns() const {
-    const double work_ns = overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns);
+    const double work_ns =
+        overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns, overlap_exponent);
     return start_ns + migration_ns + together({work_ns, blocks_ns});
 }
 
@@ -182,11 +187,10 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     if (scattered.sectors > most_scattered) scattered.scale(most_scattered, scattered.sectors);
     const double others = asked - number(scattered.sectors);
     const double distinct = std::min(others + number(scattered.dram_reads), known);
-    const double l1_missed = load_sectors * l1_misses;
+    const double global_misses = number(c.global_load_sectors) * l1_misses;
     const double distinct_loads = std::min(load_sectors, distinct);
-    const double l2_loads = std::max(
-        {distinct_loads, std::min(load_sectors / l1_reuse, l1_missed),
-         std::min((load_sectors - number(scattered.sectors)) / l1_reuse + number(scattered.l2_reads), l1_missed)});
+    const double l2_loads = std::max(distinct_loads, std::max(global_misses - number(traffic.shared_hits), 0.0) +
+                                                         (load_sectors - number(c.global_load_sectors)) / local_reuse);
     const double further_lines = (store_sectors - number(c.global_store_sectors)) / sectors_of_full_request;
     const double missed = std::max(number(c.global_load_sectors) - number(c.global_load_l1_hits), 1.0);
     const double lines_a_sector =
@@ -205,8 +209,12 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     }
     const double fetched = scattered.sectors > 0 ? std::min(others, known) + number(scattered.fetched_sectors) : 0;
     // What fits into L2 is there from the copy or the launch before; what streams through a smaller one never is.
-    const bool fits = distinct <= l2_usable * capacity;
-    time.dram_ns = fits ? 0 : std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
+    const double written = std::min(store_sectors + number(c.atomic_sectors), in_buffers);
+    const double read = std::max(std::min(number(c.dram_read_sectors), distinct), distinct - written);
+    const double readers = std::clamp(l2_loads / std::max(read, 1.0), 1.0, kept_by_halves);
+    const double kept = std::min(read * readers + written * kept_by_halves, in_buffers * kept_by_halves);
+    const double gone = std::clamp((kept / capacity - l2_keeps_all) / (l2_keeps_nothing - l2_keeps_all), 0.0, 1.0);
+    time.dram_ns = gone * std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;
 
     // The time of one warp on its own. Data from the host takes at least as long as from DRAM.
     const double per_warp = 1 / warps;
@@ -218,7 +226,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double shared_requests =
         number(c.shared_load_requests + c.shared_atomic_requests) - number(traffic.merged_requests);
     const Chains& chains = traffic.chains;
-    const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : 0;
+    const double beyond_l2 = distinct > capacity ? 1 - capacity / distinct : gone;
     const double chain_cycles = waiting_cycles(profile, chains, beyond_l2) +
                                 number(retries.requests) * profile.shared_latency + number(retries.wavefronts);
     const auto unchained = [&](double requests, std::uint64_t chained) {
@@ -226,7 +234,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     };
     const auto waited = [&](double requests, const Waits& waits, double latency) {
         if (waits.loads == 0) return pipelined(requests, latency);
-        return requests * waiting_cycles(profile, waits.waits, fits ? 0 : 1) / number(waits.loads);
+        return requests * waiting_cycles(profile, waits.waits, gone) / number(waits.loads);
     };
     const double path = traffic.path == 0 ? instructions * dependent_share
                                           : number(traffic.path) / 4 + number(retries.instructions) * dependent_share;
@@ -240,11 +248,13 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         std::max(std::ceil(busiest_blocks / resident) * std::max(spread.longest_of_block, 1.0), spread.longest_warp) *
         warp_cycles * cycle_ns;
 
+    if (c.barriers > 0) time.overlap_exponent = overlap_with_barriers;
+
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
     time.demand = {together({issue_slots / profile.issue_per_cycle, unit_cycles}) / multiprocessors * cycle_ns,
                    l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};
-    *std::ranges::max_element(time.demand) = overlapped(time.demand, room * time.latency_ns);
+    *std::ranges::max_element(time.demand) = overlapped(time.demand, room * time.latency_ns, time.overlap_exponent);
     return time;
 }
 

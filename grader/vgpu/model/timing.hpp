@@ -43,6 +43,7 @@ struct KernelTime {
     double migration_ns = 0;
     double issue_ns = 0, units_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
     double blocks_ns = 0;
+    double overlap_exponent = 2.5;  // how well these overlap: the larger the better
     [[nodiscard]] double total_ns() const;
     [[nodiscard]] const char* bound() const;  // the largest: "issue", "l1", …
 };
@@ -113,6 +114,7 @@ struct Traffic {
     // then as many as their sectors fill lines.
     std::uint64_t load_cycles = 0, store_lines = 0;
     std::uint64_t missed_lines = 0;           // by loads of global memory, in L1
+    std::uint64_t shared_hits = 0;            // sectors that a block does not find in L1 unless another has loaded them
     std::uint64_t constant_cycles = 0;        // of loads from constant memory
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
     // What ptxas takes away (code/machine_code.hpp): the divergence of branches that become predicates, and the

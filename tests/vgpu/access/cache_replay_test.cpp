@@ -75,7 +75,7 @@ std::vector<double> counted(const CacheReplay& replay) {
 }
 
 std::vector<double> in_order() {
-    CacheReplay replay(l2_bytes, slots, multiprocessors);
+    CacheReplay replay(l2_bytes, slots, {multiprocessors});
     for (BlockRun& run : random_runs(replay.sets())) replay.finish(run);
     return counted(replay);
 }
@@ -83,7 +83,7 @@ std::vector<double> in_order() {
 }  // namespace
 
 TEST_CASE("a run counts as its blocks one by one") {
-    CacheReplay replay(l2_bytes, slots, multiprocessors);
+    CacheReplay replay(l2_bytes, slots, {multiprocessors});
     const std::vector<Block> blocks = random_blocks();
     const std::size_t runs = random_runs(replay.sets()).size();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -99,7 +99,7 @@ TEST_CASE("runs of several host threads count in the order of their blocks") {
     const std::vector<double> expected = in_order();
     for (const unsigned count : {2, 4, 7, 100})
         for (int attempt = 0; attempt < 5; ++attempt) {
-            CacheReplay replay(l2_bytes, slots, multiprocessors, count);
+            CacheReplay replay(l2_bytes, slots, {multiprocessors}, count);
             std::vector<BlockRun> runs = random_runs(replay.sets());
             std::atomic<std::size_t> next{0};
             const auto work = [&](unsigned thread) {
@@ -114,7 +114,7 @@ TEST_CASE("runs of several host threads count in the order of their blocks") {
 }
 
 TEST_CASE("runs wait for the first one, however many they are") {
-    CacheReplay replay(l2_bytes, slots, multiprocessors, GENERATE(1u, 3u));
+    CacheReplay replay(l2_bytes, slots, {multiprocessors}, GENERATE(1u, 3u));
     std::vector<BlockRun> runs = random_runs(replay.sets());
     for (std::size_t i = runs.size(); i-- > 0;) {
         CHECK(replay.stats(0).l2_reads == 0);
@@ -125,7 +125,7 @@ TEST_CASE("runs wait for the first one, however many they are") {
 }
 
 TEST_CASE("one host thread does what is left to others that do not come") {
-    CacheReplay replay(l2_bytes, slots, multiprocessors, 5);
+    CacheReplay replay(l2_bytes, slots, {multiprocessors}, 5);
     for (BlockRun& run : random_runs(replay.sets())) {
         replay.finish(run, 4);  // which has no part of its own
         CHECK((run.blocks.empty() && run.misses() == 0 && run.lost_reads == 0));

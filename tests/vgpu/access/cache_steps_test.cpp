@@ -214,7 +214,7 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     access(Kind::Atomic, ~0u);
     CHECK((b.l1.lost_reads == 3 && b.l1.lost_writes == 7));
     CHECK(b.l1.misses.size() == 2'097'152);
-    CacheReplay replay(1 << 20, 1, 1);
+    CacheReplay replay(1 << 20, 1, {1});
     b.l1.misses.clear();
     BlockRun run;
     run.add(0, b.l1, {}, replay.sets());

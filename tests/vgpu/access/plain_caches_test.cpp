@@ -138,7 +138,7 @@ TEST_CASE("the caches count as plain lists of lines do") {
         std::vector<MemorySite> sites(1);
         std::vector<L1Misses> missed(1);
         PlainModel plain(l1_bytes, l2_bytes);
-        CacheReplay caches(l2_bytes, 1, 1);
+        CacheReplay caches(l2_bytes, 1, {1});
         BlockL1 l1;
         BlockRun run;
         for (std::uint64_t block = 0; block < 12; ++block) {

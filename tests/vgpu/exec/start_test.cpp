@@ -299,7 +299,8 @@ TEST_CASE("reads take the time of the memory that lies behind them: what L2 can 
         const auto in = m.upload(std::vector<u32>(words));
         return m.launch("k", {20000}, {256}, in, read).duration_ns;
     };
-    CHECK(time(1 << 18, 1 << 17) == Approx(time(1 << 18, 1 << 18)).epsilon(0.01));
+    // Each multiprocessor's blocks read a fourth of it, which its L1 can hold.
+    CHECK(time(1 << 18, 1 << 17) < 0.95 * time(1 << 18, 1 << 18));
     CHECK(time(1 << 18, 1 << 18) < 0.9 * time(1 << 22, 1 << 22));
     CHECK(time(1 << 22, 1 << 17) == time(1 << 17, 1 << 17));  // what lies beside it does not matter
 }
