@@ -1,6 +1,7 @@
 #include "vgpu/access/access.hpp"
 
 #include <algorithm>
+#include <limits>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -86,6 +87,41 @@ Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
 }
 #endif
 
+struct Bounds {
+    std::uint64_t low, high, any;  // any: the bits that are set in any address
+    void include(std::uint64_t a) {
+        low = std::min(low, a);
+        high = std::max(high, a);
+        any |= a;
+    }
+};
+
+// Of 32 addresses.
+Bounds bounds_of(const std::uint64_t* address) {
+    Bounds bounds{address[0], address[0], 0};
+#if defined(__AVX2__)
+    const __m256i sign =
+        _mm256_set1_epi64x(std::numeric_limits<long long>::min());  // comparisons are of signed numbers
+    const auto four = [&](unsigned l) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(address + l)); };
+    __m256i low = _mm256_xor_si256(four(0), sign), high = low, any = four(0);
+    for (unsigned l = 4; l < warp_size; l += 4) {
+        const __m256i a = four(l), compared = _mm256_xor_si256(a, sign);
+        any = _mm256_or_si256(any, a);
+        low = _mm256_blendv_epi8(low, compared, _mm256_cmpgt_epi64(low, compared));
+        high = _mm256_blendv_epi8(high, compared, _mm256_cmpgt_epi64(compared, high));
+    }
+    alignas(32) std::uint64_t ends[8], bits[4];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(ends), _mm256_xor_si256(low, sign));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(ends + 4), _mm256_xor_si256(high, sign));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(bits), any);
+    for (const std::uint64_t a : ends) bounds.include(a);
+    bounds.any = bits[0] | bits[1] | bits[2] | bits[3];
+#else
+    for (unsigned l = 0; l < warp_size; ++l) bounds.include(address[l]);
+#endif
+    return bounds;
+}
+
 }  // namespace
 
 void Access::classify_groups(unsigned bytes) {
@@ -95,23 +131,18 @@ void Access::classify_groups(unsigned bytes) {
         group[g] = group_kind(address + 8 * g, bytes);
         shaped &= group[g] != Kind::Other;
     }
-    std::uint64_t any = 0, lowest = address[0], highest = address[0];
-    const auto include = [&](std::uint64_t a) {
-        any |= a;
-        lowest = a < lowest ? a : lowest;
-        highest = a > highest ? a : highest;
-    };
+    Bounds bounds{address[0], address[0], 0};
     if (shaped) {  // the ends of each group give its bounds
         for (unsigned g = 0; g < 4; ++g) {
-            include(address[8 * g]);
-            include(address[8 * g + 7]);
+            bounds.include(address[8 * g]);
+            bounds.include(address[8 * g + 7]);
         }
     } else {
-        for (unsigned l = 0; l < warp_size; ++l) include(address[l]);
+        bounds = bounds_of(address);
     }
-    low = lowest;
-    high = highest;
-    misaligned = any & (bytes - 1);
+    low = bounds.low;
+    high = bounds.high;
+    misaligned = bounds.any & (bytes - 1);
 }
 
 std::uint32_t Access::sectors_of_groups() const {
@@ -190,6 +221,34 @@ bool conflict_free_by_groups(const Access& x) {
     return true;
 }
 
+// True if one bank has more than `most` lanes, whether or not they want the same word.
+bool more_lanes_in_a_bank(const Access& x, unsigned most) {
+#if defined(__AVX2__)
+    // Four bits for each bank, of 16 banks in one element, and of the lanes at this place of their vectors.
+    __m256i low = _mm256_setzero_si256(), high = low;
+    const __m256i one = _mm256_set1_epi64x(1), banks = _mm256_set1_epi64x((bank_count - 1) * bank_bytes);
+    for (unsigned l = 0; l < warp_size; l += 4) {
+        const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(x.address + l));
+        const __m256i by = _mm256_and_si256(a, banks);
+        low = _mm256_add_epi64(low, _mm256_sllv_epi64(one, by));  // by 64 and more, also by less than 0, gives 0
+        high = _mm256_add_epi64(high, _mm256_sllv_epi64(one, _mm256_sub_epi64(by, _mm256_set1_epi64x(64))));
+    }
+    const __m256i nibbles = _mm256_set1_epi8(15);
+    const auto even = [&](__m256i v) { return _mm256_and_si256(v, nibbles); };
+    const auto odd = [&](__m256i v) { return _mm256_and_si256(_mm256_srli_epi64(v, 4), nibbles); };
+    const auto halves = [](__m256i v, __m256i w) {  // the sums of both halves of each
+        return _mm256_add_epi8(_mm256_permute2x128_si256(v, w, 0x20), _mm256_permute2x128_si256(v, w, 0x31));
+    };
+    const __m256i evens = halves(even(low), even(high)), odds = halves(odd(low), odd(high));
+    const __m256i lanes = _mm256_add_epi8(_mm256_unpacklo_epi64(evens, odds), _mm256_unpackhi_epi64(evens, odds));
+    return _mm256_movemask_epi8(_mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(static_cast<char>(most)))) != 0;
+#else
+    std::uint8_t lanes[bank_count] = {};
+    for (const std::uint64_t a : x.address) ++lanes[a / bank_bytes % bank_count];
+    return *std::max_element(std::begin(lanes), std::end(lanes)) > most;
+#endif
+}
+
 }  // namespace
 
 Access::Wavefronts Access::wavefronts(unsigned bytes) const {
@@ -219,9 +278,7 @@ std::uint32_t Access::l1_cycles(unsigned bytes, std::size_t lines) const {
     if (kind != Kind::Other) return looked_up;
     if (parts == 1) {
         // Lanes that share a word are rare where banks decide nothing.
-        std::uint8_t lanes[bank_count] = {};
-        for (const std::uint64_t a : address) ++lanes[a / bank_bytes % bank_count];
-        if (*std::max_element(std::begin(lanes), std::end(lanes)) <= looked_up) return looked_up;
+        if (!more_lanes_in_a_bank(*this, looked_up)) return looked_up;
     }
     return std::max(looked_up, wavefronts(bytes).total);
 }

@@ -61,7 +61,8 @@ void CacheReplay::drop_done() {
     }
 }
 
-// Several runs at a time, since each time host threads may wait for the lock. Needs no memory: it could not be had.
+// Several runs at a time, since each time host threads may wait for the lock. If L2 finds no memory, the launch is
+// over, and the others must not wait for this part.
 void CacheReplay::work_on(Part& part, Lock& lock) {
     part.busy = true;
     while (has_more(part)) {
@@ -69,7 +70,14 @@ void CacheReplay::work_on(Part& part, Lock& lock) {
         const std::size_t first = part.done - dropped_, count = std::min(queue_.size() - first, runs.size());
         for (std::size_t i = 0; i < count; ++i) runs[i] = queue_[first + i].run.get();
         lock.unlock();
-        for (std::size_t i = 0; i < count; ++i) replay(part, *runs[i]);
+        try {
+            for (std::size_t i = 0; i < count; ++i) replay(part, *runs[i]);
+        } catch (...) {
+            lock.lock();
+            part.busy = false;
+            progress_.notify_all();
+            throw;
+        }
         lock.lock();
         for (std::size_t i = 0; i < count; ++i, ++part.done) --queue_[part.done - dropped_].left;
         drop_done();

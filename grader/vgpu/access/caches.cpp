@@ -61,16 +61,9 @@ void BlockL1::read_once(std::span<const LinePart> parts, const Step& step) {
     const std::size_t before = misses.size();
     misses.resize(before + parts.size());
     LineRequest* end = misses.data() + before;
-    unsigned hits = 0;
-    for (const LinePart& part : parts) {
-        const auto line = static_cast<std::uint64_t>(part.line);
-        const auto sectors = static_cast<unsigned>(part.sectors);
-        L1Cache::Place place;
-        const unsigned there = cache_.read(line, sectors, place);
-        hits += static_cast<unsigned>(std::popcount(there));
-        *end = LineRequest::of(line, sectors & ~there, step.kind, step.slot);
-        end += there != sectors;  // the next one replaces it if it is no miss
-    }
+    const auto rest = std::bit_cast<std::uint64_t>(LineRequest::of(0, 0, step.kind, step.slot));
+    const unsigned hits =
+        cache_.read_all(parts, [&](std::uint64_t part) { *end++ = std::bit_cast<LineRequest>(part | rest); });
     misses.resize(static_cast<std::size_t>(end - misses.data()));
     (*stats_)[step.slot].l1_hits += hits;
 }

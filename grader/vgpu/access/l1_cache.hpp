@@ -27,7 +27,7 @@ class L1Cache {
             last_ = 0;
             block_ = 1;
         }
-        floor_ = now_;
+        floor_ = now_ | (ways - 1);
     }
 
     // Reads sectors of a line, one bit each. Returns those that were present; afterwards all are present.
@@ -38,14 +38,20 @@ class L1Cache {
             place = static_cast<Place>(index * ways + static_cast<unsigned>(std::countr_zero(known)));
             return read_at(place, sectors);
         }
-        const std::size_t way = set.least_used();
+        const std::uint64_t least = set.least_used();
+        const std::size_t way = least % ways;
         place = static_cast<Place>(index * ways + way);
-        throws_out_ += set.used[way] > floor_;
-        last_use_lost_ = std::max(last_use_lost_, set.used[way]);
-        set.key[way] = name_of(line) << 4 | sectors;
-        set.used[way] = ++now_;
+        throws_out_ += least > floor_;
+        last_use_lost_ = std::max(last_use_lost_, least);
+        set.key[way] = std::uint64_t{sectors} << sectors_at | name_of(line);
+        set.used[way] = tick() | way;
         return 0;
     }
+    // Reads lines, each once, and calls miss(part) with those of their sectors that were not present. Returns the
+    // number of the others. Does not say in last_use_lost() what was evicted.
+    template <class Miss>
+    unsigned read_all(std::span<const LinePart> parts, Miss&& miss);
+
     // The warps of a block often read the same line one after the other.
     unsigned read(std::uint64_t line, unsigned sectors) {
         return holds(last_, line) ? read_at(last_, sectors) : read(line, sectors, last_);
@@ -55,40 +61,44 @@ class L1Cache {
     void forget(std::uint64_t line, unsigned sectors) {
         Set& set = sets_[index_of(line)];
         for (std::uint64_t& key : set.key)
-            if (key >> 4 == name_of(line)) {
-                key &= ~std::uint64_t{sectors};
+            if (key << 4 == name_of(line) << 4) {
+                key &= ~(std::uint64_t{sectors} << sectors_at);
                 ++throws_out_;
             }
     }
 
     // For callers that remember where a line was found.
     [[nodiscard]] bool holds(Place place, std::uint64_t line) const {
-        return sets_[place / ways].key[place % ways] >> 4 == name_of(line);
+        return sets_[place / ways].key[place % ways] << 4 == name_of(line) << 4;
     }
     unsigned read_at(Place place, unsigned sectors) {  // reads sectors of a line that is present
         use(place);
         std::uint64_t& key = sets_[place / ways].key[place % ways];
-        const auto there = static_cast<unsigned>(key & sectors);
-        key |= sectors;
+        const auto there = static_cast<unsigned>(key >> sectors_at) & sectors;
+        key |= std::uint64_t{sectors} << sectors_at;
         return there;
     }
-    void use(Place place) { sets_[place / ways].used[place % ways] = ++now_; }  // reads sectors that are all present
-    [[nodiscard]] std::uint64_t now() const { return now_; }
-    [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // number of evictions
+    // Reads sectors that are all present.
+    void use(Place place) { sets_[place / ways].used[place % ways] = tick() | place % ways; }
+    [[nodiscard]] std::uint64_t now() const { return now_ | (ways - 1); }         // no use until now is later
+    [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // changes with each eviction
     [[nodiscard]] std::uint64_t last_use_lost() const { return last_use_lost_; }  // the latest use of an evicted line
 
   private:
     static constexpr unsigned ways = 4;
     static constexpr std::uint64_t max_sets = 1 << 14;
-    static constexpr int line_bits = 41;                            // addresses have 48 bits
-    static constexpr std::uint64_t blocks = 1 << (60 - line_bits);  // that can be told apart
-    struct alignas(64) Set {                                        // one line of the host's cache
-        std::uint64_t key[ways] = {};                               // name_of(line) << 4 | sectors
-        std::uint64_t used[ways] = {};                              // when; up to floor_: in an earlier block, or never
+    static constexpr int line_bits = 41;                                       // addresses have 48 bits
+    static constexpr int sectors_at = 60;                                      // as in LinePart
+    static constexpr std::uint64_t blocks = 1ull << (sectors_at - line_bits);  // that can be told apart
+    struct alignas(64) Set {                                                   // one line of the host's cache
+        std::uint64_t key[ways] = {};                                          // sectors << sectors_at | name_of(line)
+        // When, and the number of the way in the last bits; up to floor_: in an earlier block, or never.
+        std::uint64_t used[ways] = {0, 1, 2, 3};
         // One bit for each way that has the line of this name.
         [[nodiscard]] unsigned ways_with(std::uint64_t name) const;
-        [[nodiscard]] std::size_t least_used() const;
+        [[nodiscard]] std::uint64_t least_used() const;
     };
+    std::uint64_t tick() { return now_ += ways; }
     // Lines of earlier blocks have other names, so they need not be cleared.
     [[nodiscard]] std::uint64_t name_of(std::uint64_t line) const { return block_ << line_bits | line; }
 
@@ -105,22 +115,50 @@ class L1Cache {
 
 inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
 #if defined(__AVX2__)
-    const __m256i names = _mm256_srli_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)), 4);
-    const __m256i same = _mm256_cmpeq_epi64(names, _mm256_set1_epi64x(static_cast<long long>(name)));
+    const __m256i names = _mm256_slli_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)), 4);
+    const __m256i same = _mm256_cmpeq_epi64(names, _mm256_set1_epi64x(static_cast<long long>(name << 4)));
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(same)));
 #else
     unsigned found = 0;
-    for (unsigned i = 0; i < ways; ++i) found |= unsigned{key[i] >> 4 == name} << i;
+    for (unsigned i = 0; i < ways; ++i) found |= unsigned{key[i] << 4 == name << 4} << i;
     return found;
 #endif
 }
 
-// Bit by bit, since a processor could not predict the branches that compilers make of a condition here.
-inline std::size_t L1Cache::Set::least_used() const {
-    const std::size_t second = used[1] < used[0], fourth = used[3] < used[2];
-    const std::uint64_t left = second ? used[1] : used[0], right = fourth ? used[3] : used[2];
-    const std::size_t upper = right < left;
-    return 2 * upper | (upper & fourth) | (~upper & second);
+// Without branches, which a processor could not predict.
+inline std::uint64_t L1Cache::Set::least_used() const {
+    return std::min(std::min(used[0], used[1]), std::min(used[2], used[3]));
+}
+
+template <class Miss>
+unsigned L1Cache::read_all(std::span<const LinePart> parts, Miss&& miss) {
+    constexpr std::uint64_t name_bits = (std::uint64_t{1} << sectors_at) - 1;
+    Set* const sets = sets_.data();  // what members say is read once
+    const std::uint64_t count = sets_.size(), block = block_ << line_bits;
+    std::uint64_t now = now_;
+    unsigned hits = 0;
+    for (const LinePart& part : parts) {
+        const auto word = std::bit_cast<std::uint64_t>(part);
+        const std::uint64_t key = word | block;
+        Set& set = sets[(hash_of_line(word & name_bits) >> 32) * count >> 32];
+        now += ways;
+        if (const unsigned known = set.ways_with(key)) {
+            const auto way = static_cast<std::size_t>(std::countr_zero(known));
+            const std::uint64_t there = set.key[way] & key & ~name_bits;
+            set.key[way] |= key;
+            set.used[way] = now | way;
+            hits += static_cast<unsigned>(std::popcount(there));
+            if ((word ^ there) > name_bits) miss(word ^ there);
+        } else {
+            const std::size_t way = set.least_used() % ways;
+            set.key[way] = key;
+            set.used[way] = now | way;
+            miss(word);
+        }
+    }
+    now_ = now;
+    ++throws_out_;  // it may have
+    return hits;
 }
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.

@@ -3,17 +3,42 @@
 #include <bit>
 #include <mutex>
 #include <utility>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace warpgrade::vgpu {
+
+struct L2Cache::Storage {
+    explicit Storage(std::uint64_t count) : filled(count), sets(count * sizeof(Set)) {}
+    [[nodiscard]] Set& set(std::uint64_t index) const { return reinterpret_cast<Set*>(sets.data())[index]; }
+    // Lines of memory that has been freed have words too: addresses are not used again.
+    static constexpr std::size_t max_kept_pages = 2048;  // the words of 1 GiB
+
+    LinePages pages;
+    std::vector<std::uint8_t> filled;  // the ways that a set has used in this launch
+    HostPages sets;                    // zero-filled on demand: a small launch touches little of a large cache
+    Word now = 0;
+};
+
 namespace {
 
 // The last launch's L2, for the next launch.
+template <class Storage>
 struct Spare {
     std::mutex mutex;
-    HostPages storage;
-    std::uint64_t now = 0;
+    std::unique_ptr<Storage> storage;
 };
-Spare spare;
+template <class Storage>
+Spare<Storage> spare;
+
+// One bit for each half of a line of which a sector is among these.
+std::uint64_t halves_of(std::uint64_t sectors) { return (sectors | sectors >> 1) & 5; }
+
+// Where a LineRequest has its sectors, its line, and the instruction: slot and kind.
+constexpr int sectors_at = 60;
+constexpr std::uint64_t line_bits = (std::uint64_t{1} << 41) - 1,
+                        instruction_bits = (std::uint64_t{1} << sectors_at) - 1 - line_bits;
 
 }  // namespace
 
@@ -22,105 +47,132 @@ L2Sets::L2Sets(std::uint64_t l2_bytes, unsigned parts)
       reciprocal_(~std::uint64_t{0} / count_ + 1),
       parts_(std::clamp(parts, 1u, max_parts)) {}
 
-L2Cache::L2Cache(std::uint64_t bytes, unsigned parts) : sets_(bytes, parts), clocks_(sets_.parts()) {
-    const std::lock_guard lock(spare.mutex);
-    if (spare.storage.size() == sets_.count() * sizeof(Set)) {
-        std::swap(storage_, spare.storage);
-        for (Clock& clock : clocks_) clock.floor = clock.now = spare.now;
+L2Cache::L2Cache(std::uint64_t bytes, unsigned parts) : sets_(bytes, parts) {
+    {
+        const std::lock_guard lock(spare<Storage>.mutex);
+        storage_ = std::move(spare<Storage>.storage);
     }
-    if (!storage_.data()) storage_ = HostPages(sets_.count() * sizeof(Set));
+    if (storage_ && storage_->filled.size() == sets_.count())
+        std::ranges::fill(storage_->filled, std::uint8_t{0});
+    else
+        storage_ = std::make_unique<Storage>(sets_.count());
+    if (storage_->pages.size() > Storage::max_kept_pages) storage_->pages.clear();
+    for (unsigned i = 0; i < sets_.parts(); ++i)
+        parts_.push_back({LineWords(storage_->pages), storage_->now, storage_->now | (tick - 1), 0});
 }
 
 L2Cache::~L2Cache() {
-    const std::lock_guard lock(spare.mutex);
-    std::swap(storage_, spare.storage);
-    spare.now = 0;
-    for (const Clock& clock : clocks_) spare.now = std::max(spare.now, clock.now);
+    for (const Part& part : parts_) storage_->now = std::max(storage_->now, part.now);
+    const std::lock_guard lock(spare<Storage>.mutex);
+    std::swap(storage_, spare<Storage>.storage);
 }
 
-// One bit for each half of a line of which a sector is among these.
-static unsigned halves_of(unsigned sectors) { return (sectors | sectors >> 1) & 5; }
-
-L2Cache::Way& L2Cache::replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
-    std::size_t least = 0;
-    std::uint64_t used = set.way[0].used;
-    for (std::size_t i = 1; i < ways; ++i) {  // by masks: a processor could not predict branches
-        const std::uint64_t other = set.way[i].used, less = 0 - std::uint64_t{other < used};
-        used ^= (used ^ other) & less;
-        least ^= (least ^ i) & less;
-    }
-    Way& way = set.way[least];
-    if (used >> 4 > clock.floor) stats.dram_writes += count_sectors(way.tag >> 4 & 15);
-    way = {line << 8, 0};
-    set.sign[least] = sign_of(line);
-    return way;
+inline L2Cache::Word L2Cache::Set::least_seen() const {
+#if defined(__AVX2__)
+    const auto least = [](__m256i v, __m256i w) {  // of words below 2^63
+        return _mm256_blendv_epi8(v, w, _mm256_cmpgt_epi64(v, w));
+    };
+    const auto four = [&](unsigned i) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(seen + i)); };
+    __m256i all = least(least(four(0), four(4)), least(four(8), four(12)));
+    all = least(all, _mm256_permute4x64_epi64(all, 0b01'00'11'10));
+    all = least(all, _mm256_permute4x64_epi64(all, 0b10'11'00'01));
+    return static_cast<Word>(_mm_cvtsi128_si64(_mm256_castsi256_si128(all)));
+#else
+    Word all = seen[0];
+    for (unsigned i = 1; i < ways; ++i) all = std::min(all, seen[i]);
+    return all;
+#endif
 }
 
-inline L2Cache::Way& L2Cache::find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats) {
-    for (unsigned alike = set.alike(sign_of(line)); alike != 0; alike &= alike - 1) {
-        Way& way = set.way[std::countr_zero(alike)];
-        if (way.tag >> 8 != line) continue;
-        if (way.used >> 4 <= clock.floor) [[unlikely]]
-            way = {line << 8, 0};  // of an earlier launch
-        return way;
+// Makes room for a line that L2 does not have. `word` is what the line's place will have after the request.
+void L2Cache::bring(std::uint64_t line, Word* place, Word word, CacheStats& stats) const {
+    const std::uint64_t index = sets_.index_of(line);
+    Set& set = storage_->set(index);
+    std::uint8_t& filled = storage_->filled[index];
+    Word way = filled;
+    if (way < ways) {
+        ++filled;
+    } else {
+        for (;;) {
+            const Word least = set.least_seen();
+            way = (least & asked_bits) >> 8;
+            const Word now = (*set.line[way] & ~asked_bits) | way << 8;
+            if (now == least) break;
+            set.seen[way] = now;
+        }
+        stats.dram_writes += count_sectors(set.seen[way] >> 4 & 15);
+        *set.line[way] = 0;
     }
-    return replace(set, line, clock, stats);
+    set.line[way] = place;
+    set.seen[way] = (word & ~asked_bits) | way << 8;
 }
 
-[[gnu::always_inline]] inline void L2Cache::request(Set& set, const LineRequest& request, Clock& clock,
-                                                    CacheStats& stats) {
-    const std::uint64_t line = request.line;
-    Way& way = find(set, line, clock, stats);
-    std::uint64_t &tag = way.tag, &used = way.used;
-    // Without a branch: whether this block has asked before is as irregular as what it asks for.
-    const auto own = static_cast<unsigned>(used & 15 & (0 - std::uint64_t{used >> 4 >= clock.block_began}));
-    const auto wanted = static_cast<unsigned>(request.sectors);
-    const auto valid = static_cast<unsigned>(tag & 15), missing = wanted & ~valid;
-    switch (static_cast<LineRequest::Kind>(request.kind)) {
-        case LineRequest::Kind::Read:
-        case LineRequest::Kind::ReadPastL1:
-            stats.l2_reads += count_sectors(wanted);
-            stats.l2_read_hits += count_sectors(wanted & valid);
-            stats.l2_reads_again += count_sectors(wanted & own);
-            if (!missing) break;
-            stats.dram_reads += count_sectors(missing);
-            stats.fetched_sectors += 2 * count_sectors(halves_of(missing) & ~halves_of(valid));
-            break;
-        case LineRequest::Kind::Atomic:
-            stats.dram_reads += count_sectors(missing);
-            tag |= std::uint64_t{wanted} << 4;
-            break;
-        case LineRequest::Kind::Write:  // needs no old content: L2 tracks which bytes of a sector are new
-            stats.l2_writes += count_sectors(wanted);
-            tag |= std::uint64_t{wanted} << 4;
-            break;
+// The requests of one instruction, from the next one on. Returns the first of another instruction.
+template <bool Reads>
+inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRequest* end, Part& part,
+                                           CacheStats& stats) const {
+    constexpr Word set_sectors = Reads ? 0x101 : 0x111;  // asked for and valid, or dirty as well
+    const auto first = std::bit_cast<std::uint64_t>(*next);
+    const bool atomic = static_cast<LineRequest::Kind>(next->kind) == LineRequest::Kind::Atomic;
+    const Word floor = part.floor, block_began = part.block_began;
+    LineWords::Table table = part.words.table();
+    Word now = part.now;
+    std::uint64_t asked = 0, absent = 0, again = 0, fetched = 0;
+    do {
+        const auto bits = std::bit_cast<std::uint64_t>(*next);
+        if (((bits ^ first) & instruction_bits) != 0) break;
+        const std::uint64_t line = bits & line_bits, wanted = bits >> sectors_at, number = line >> LinePages::log_lines;
+        const LineWords::Page* page = &table.likely(number);
+        if (page->number != number) [[unlikely]] {
+            part.now = now;
+            page = &part.words.find(number);
+            table = part.words.table();
+        }
+        Word* const place = page->word_of(line);
+        const Word known = *place;
+        now += tick;
+        // Without a branch: whether this block has asked before is as irregular as what it asks for.
+        Word left = known & (known >= block_began ? 0xfff : 0xff);
+        if (known <= floor) [[unlikely]] {
+            left = 0;
+            bring(line, place, now | wanted * set_sectors, stats);
+        }
+        asked += count_sectors(wanted);
+        if constexpr (Reads) again += count_sectors(wanted & left >> 8);
+        if (const Word missing = wanted & ~left) {
+            absent += count_sectors(missing);
+            if constexpr (Reads) fetched += count_sectors(halves_of(missing) & ~halves_of(left & 15));
+        }
+        *place = now | left | wanted * set_sectors;
+    } while (++next != end);
+    part.now = now;
+    if constexpr (Reads) {
+        stats.l2_reads += asked;
+        stats.l2_read_hits += asked - absent;
+        stats.l2_reads_again += again;
+        stats.dram_reads += absent;
+        stats.fetched_sectors += 2 * fetched;
+    } else if (atomic) {
+        stats.dram_reads += absent;
+    } else {  // needs no old content: L2 tracks which bytes of a sector are new
+        stats.l2_writes += asked;
     }
-    tag |= wanted;
-    used = ++clock.now << 4 | own | wanted;
+    return next;
 }
 
 void L2Cache::request(std::span<const LineRequest> requests, std::span<const std::size_t> ends,
-                      std::span<CacheStats> stats, unsigned part) {
-    Clock clock = clocks_[part];  // in registers
-    // Sets of irregular accesses are not in the host's caches.
-    constexpr std::size_t ahead = 16;
-    Set* sets[ahead];
-    const auto fetch = [&](std::size_t i) {
-        if (i >= requests.size()) return;
-        sets[i % ahead] = &set_of(requests[i].line);
-        __builtin_prefetch(sets[i % ahead], 1);
-    };
-    for (std::size_t i = 0; i < ahead; ++i) fetch(i);
-    std::size_t i = 0;
+                      std::span<CacheStats> stats, unsigned number) {
+    Part& part = parts_[number];
+    const LineRequest* next = requests.data();
     for (const std::size_t end : ends) {
-        clock.block_began = clock.now + 1;
-        for (; i < end; ++i) {
-            Set& set = *sets[i % ahead];
-            fetch(i + ahead);
-            request(set, requests[i], clock, stats[requests[i].slot]);
+        part.block_began = part.now + tick;
+        const LineRequest* const last = requests.data() + end;
+        while (next != last) {
+            CacheStats& counted = stats[next->slot];
+            const bool reads = static_cast<LineRequest::Kind>(next->kind) <= LineRequest::Kind::ReadPastL1;
+            next = reads ? request<true>(next, last, part, counted) : request<false>(next, last, part, counted);
         }
     }
-    clocks_[part] = clock;
 }
 
 }  // namespace warpgrade::vgpu

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "vgpu/access/caches.hpp"
-#include "vgpu/memory/memory.hpp"
+#include "vgpu/access/line_words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -30,9 +28,10 @@ class L2Sets {
         using Wide = unsigned __int128;
         return static_cast<std::uint64_t>(Wide{line * reciprocal_} * count_ >> 64);
     }
-    // A hash spreads the sets over the parts: rows that are a power of two apart would otherwise share one.
+    // A hash spreads the sets over the parts: rows that are a power of two apart would otherwise share one. Eight
+    // neighbours stay together, since the words of their lines are one line of the host's caches.
     [[nodiscard]] unsigned part_of(std::uint64_t line) const {
-        return static_cast<unsigned>((hash_of_line(index_of(line)) >> 32) * parts_ >> 32);
+        return static_cast<unsigned>((hash_of_line(index_of(line) / 8) >> 32) * parts_ >> 32);
     }
 
   private:
@@ -41,6 +40,9 @@ class L2Sets {
 };
 
 // The L2 of one launch. Host threads may look up different parts at the same time.
+//
+// Most requests are for lines that L2 has, so what it knows of a line is found by the line's number, and is as compact
+// as what the launch accesses. Only a line that it does not have looks at its set.
 class L2Cache {
   public:
     explicit L2Cache(std::uint64_t bytes, unsigned parts = 1);
@@ -49,56 +51,37 @@ class L2Cache {
     L2Cache& operator=(const L2Cache&) = delete;
     [[nodiscard]] const L2Sets& sets() const { return sets_; }
     // Requests of consecutive blocks for lines of this part, in order; `ends` says where each block's end. Statistics
-    // are by slot.
+    // are by slot. Throws a DeviceError if the host has no memory left.
     void request(std::span<const LineRequest> requests, std::span<const std::size_t> ends, std::span<CacheStats> stats,
                  unsigned part = 0);
 
   private:
     static constexpr unsigned ways = L2Sets::ways;
-    struct Way {
-        std::uint64_t tag;   // line << 8 | dirty sectors << 4 | valid sectors
-        std::uint64_t used;  // when << 4 | sectors that the running block has asked for
-    };
-    // A request needs two lines of the host's caches: the first one tells where the other is. All zero: empty.
+    // The word of a line: when it was used, in steps of `tick`, and below it the sectors that the running block has
+    // asked for, those that are dirty, and those that L2 has, four bits each. Up to Part::floor: of an earlier launch,
+    // or not in L2.
+    using Word = std::uint64_t;
+    static constexpr Word tick = 1 << 12, asked_bits = 15 << 8;
     struct alignas(64) Set {
-        std::uint16_t sign[ways];  // sign_of() the ways' lines
-        alignas(64) Way way[ways];
-        // One bit for each way with this sign.
-        [[nodiscard]] unsigned alike(std::uint16_t wanted) const;
+        // The lines' words as they were when the set was last looked at, with the number of the way for `asked_bits`.
+        // Uses since then have made them larger: if the least one is still the same, its line was used least recently.
+        Word seen[ways];
+        Word* line[ways];
+        [[nodiscard]] Word least_seen() const;
     };
-    [[nodiscard]] static std::uint16_t sign_of(std::uint64_t line) {
-        return static_cast<std::uint16_t>(hash_of_line(line) >> 48);
-    }
-    [[nodiscard]] Set& set_of(std::uint64_t line) const {
-        return reinterpret_cast<Set*>(storage_.data())[sets_.index_of(line)];
-    }
-    struct alignas(64) Clock {  // of one part
-        std::uint64_t now = 0;
-        std::uint64_t floor = 0;  // up to then, of earlier launches: the storage is used again without clearing
-        std::uint64_t block_began = 0;
+    struct Storage;
+    struct alignas(64) Part {
+        LineWords words;
+        Word now, floor, block_began;
     };
-    // The way that has the line, from now on if none had it.
-    static Way& find(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
-    static Way& replace(Set& set, std::uint64_t line, const Clock& clock, CacheStats& stats);
-    void request(Set& set, const LineRequest& request, Clock& clock, CacheStats& stats);
+
+    void bring(std::uint64_t line, Word* place, Word word, CacheStats& stats) const;
+    template <bool Reads>
+    const LineRequest* request(const LineRequest* next, const LineRequest* end, Part& part, CacheStats& stats) const;
 
     L2Sets sets_;
-    std::vector<Clock> clocks_;  // by part
-    HostPages storage_;          // zero-filled on demand: a small launch touches little of a large cache
+    std::unique_ptr<Storage> storage_;  // the last launch's, if it fits
+    std::vector<Part> parts_;
 };
-
-inline unsigned L2Cache::Set::alike(std::uint16_t wanted) const {
-#if defined(__SSE2__)
-    const __m128i same = _mm_set1_epi16(static_cast<short>(wanted));
-    const auto compare = [&](unsigned i) {
-        return _mm_cmpeq_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(sign + i)), same);
-    };
-    return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(compare(0), compare(8))));
-#else
-    unsigned found = 0;
-    for (unsigned i = 0; i < ways; ++i) found |= unsigned{sign[i] == wanted} << i;
-    return found;
-#endif
-}
 
 }  // namespace warpgrade::vgpu

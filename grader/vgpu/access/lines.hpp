@@ -37,6 +37,7 @@ class LineParts {
     [[nodiscard]] std::size_t size() const { return count_; }
     // As many as Access::sectors() counts.
     [[nodiscard]] std::uint32_t sectors() const {
+        if (one_sector_each_) return count_;
         std::uint32_t total = 0;
         for (const LinePart& part : *this) total += static_cast<std::uint32_t>(std::popcount(part.sectors));
         return total;
@@ -47,12 +48,17 @@ class LineParts {
     template <bool Alone = false>  // Alone: no line was added before
     void add(std::uint64_t first, std::uint64_t last);
     void merge(std::int64_t line, unsigned sectors);
+    void add_groups(const Access& x, std::uint64_t base, unsigned bytes);
+    void add_lanes(const Access& x, std::uint64_t base);
+    void merge_lanes(std::uint32_t lanes, const std::uint8_t* first);
 
-    LinePart parts_[2 * warp_size];  // more than any access has
+    alignas(32) LinePart parts_[2 * warp_size];  // more than any access has
     unsigned count_ = 0;
-    // Open-addressing hash table of indices into parts_; so large that lines rarely meet, which costs a misprediction.
-    static constexpr unsigned log_places = 8;
-    std::uint8_t places_[1u << log_places];
+    bool one_sector_each_ = false;  // if this is known
+    // A hash table of indices into parts_, for add_groups() with open addressing. So large that lines rarely meet,
+    // which costs a misprediction.
+    static constexpr unsigned log_places = 8, log_places_of_lanes = 11;
+    std::uint8_t places_[1u << log_places_of_lanes];
 };
 
 // The lines of a shape whose first lane is at a fixed offset in its line, which has number 0.

@@ -173,6 +173,47 @@ TEST_CASE("an access lists the lines that it touches, each once") {
     });
 }
 
+// Lines that are 2^32 apart have one place in the table in which lanes look for each other.
+TEST_CASE("an access lists the lines of irregular lanes in the order of the lanes that touch them first") {
+    std::mt19937_64 random(3);
+    for (int round = 0; round < 2000; ++round) {
+        const u64 near = 1 + random() % 40, far = 1 + random() % 4;
+        Lanes lanes{{}, random() % 2 ? ~0u : static_cast<u32>(random()) | 1, 4};
+        for (u64& a : lanes.address) a = ((random() % far << 32) + random() % near) * 128 + random() % 32 * 4;
+        std::vector<std::pair<std::int64_t, unsigned>> expected;
+        lanes.each([&](unsigned, u64 a) {
+            const auto line = static_cast<std::int64_t>(a / 128);
+            auto known = std::ranges::find(expected, line, &std::pair<std::int64_t, unsigned>::first);
+            if (known == expected.end()) known = expected.insert(known, {line, 0});
+            known->second |= 1u << a % 128 / 32;
+        });
+        u32 sectors = 0;
+        for (const auto& [line, bits] : expected) sectors += static_cast<u32>(std::popcount(bits));
+        const LineParts parts(lanes.access(), 0, 4);
+        REQUIRE(std::ranges::equal(parts, expected, [](const LinePart& part, const auto& other) {
+            return part.line == other.first && part.sectors == other.second;
+        }));
+        REQUIRE(parts.sectors() == sectors);
+    }
+}
+
+// L1 looks up ten lines in three cycles, and its banks deliver a word each in one.
+TEST_CASE("L1 takes the cycles of the lines or of the busiest bank, whichever are more") {
+    std::mt19937 random(4);
+    for (int round = 0; round < 2000; ++round) {
+        const u32 banks = 1 + random() % 32, rows = 1 + random() % 40;
+        Lanes lanes{{}, ~0u, 4};
+        for (u64& a : lanes.address) a = random() % rows * 128 + random() % banks * 4;
+        std::set<u64> words[32];
+        lanes.each([&](unsigned, u64 a) { words[a / 4 % 32].insert(a); });
+        std::size_t busiest = 0;
+        for (const auto& bank : words) busiest = std::max(busiest, bank.size());
+        for (const std::size_t lines : {1u, 5u, 12u, 32u})
+            REQUIRE(lanes.access().l1_cycles(4, lines) ==
+                    std::max((3 * lines + 5) / 10, std::max<std::size_t>(busiest, 1)));
+    }
+}
+
 // Local memory is interleaved by lane: word i of all lanes is a row of 128 bytes.
 TEST_CASE("a local access touches its lanes' words in rows") {
     for_many([](const Lanes& lanes) {

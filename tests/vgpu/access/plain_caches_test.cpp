@@ -191,3 +191,20 @@ TEST_CASE("L2 tells lines apart whose signs are equal") {
     CHECK(hits(one) == 4);
     CHECK(hits(other) == 4);
 }
+
+TEST_CASE("L2 knows lines that are far apart, and forgets them with the launch") {
+    std::vector<LineRequest> requests;
+    for (std::uint64_t i = 0; i < 3000; ++i)  // the second launch begins without what the first knew
+        requests.push_back(LineRequest::of(i * 40'001 * 4096 + i, 3, Kind::Read, 0));
+    for (int launch = 0; launch < 2; ++launch) {
+        L2Cache l2(50 << 20);
+        for (const std::uint64_t hits : {0u, 6000u}) {
+            CacheStats stats;
+            const std::size_t end = requests.size();
+            l2.request(requests, {&end, 1}, {&stats, 1});
+            CHECK(stats.l2_read_hits == hits);
+            CHECK(stats.dram_reads == 6000 - hits);
+            CHECK(stats.dram_writes == 0);
+        }
+    }
+}
