@@ -49,6 +49,9 @@ struct Access {
     [[nodiscard]] std::uint32_t distinct_words(unsigned bytes) const {
         return kind == Kind::Uniform ? 1 : distinct(bytes < bank_bytes ? bank_bytes : bytes);
     }
+    [[nodiscard]] std::uint32_t distinct_addresses(unsigned bytes) const {
+        return kind == Kind::Uniform ? 1 : distinct(bytes);
+    }
 
     struct Wavefronts {
         std::uint32_t total, ideal;

@@ -116,9 +116,12 @@ Place place_of(const ptx::Operand& address, const Sums& sums) {
     return place;
 }
 
-bool loads_word(const ptx::Instruction& in) {
-    if (in.opcode != "ld" || in.modifiers.size() != 2 || in.operands.size() < 2) return false;
-    return (in.modifiers[0] == "shared" || in.modifiers[0] == "shared::cta") && in.modifiers[1].ends_with("32");
+// How many words one load can bring instead of several from this memory; 1: none is merged.
+unsigned mergeable_words(const ptx::Instruction& in) {
+    if (in.opcode != "ld" || in.modifiers.size() != 2 || in.operands.size() < 2 || !in.modifiers[1].ends_with("32"))
+        return 1;
+    if (in.modifiers[0] == "const") return in.operands[1].symbol.empty() ? 2 : 1;  // at a symbol, it is an operand
+    return in.modifiers[0] == "shared" || in.modifiers[0] == "shared::cta" ? 4 : 1;
 }
 
 // Behind it, memory may hold something else.
@@ -129,7 +132,7 @@ bool changes_shared_memory(const ptx::Instruction& in) {
 
 using WordsByOffset = std::map<std::int64_t, std::vector<std::uint32_t>>;  // instructions by offset
 
-void merge(const WordsByOffset& words, unsigned alignment, std::vector<MergedLoad>& merged) {
+void merge(const WordsByOffset& words, unsigned most, unsigned alignment, std::vector<MergedLoad>& merged) {
     const auto has_run = [&](std::int64_t first, unsigned count) {
         if (first % (4 * count) != 0 || alignment < static_cast<unsigned>(std::countr_zero(4 * count))) return false;
         for (unsigned i = 1; i < count; ++i)
@@ -137,7 +140,7 @@ void merge(const WordsByOffset& words, unsigned alignment, std::vector<MergedLoa
         return true;
     };
     for (auto word = words.begin(); word != words.end();) {
-        const unsigned count = has_run(word->first, 4) ? 4 : has_run(word->first, 2) ? 2 : 1;
+        const unsigned count = most == 4 && has_run(word->first, 4) ? 4 : has_run(word->first, 2) ? 2 : 1;
         for (unsigned i = 0; i < count; ++i, ++word)
             for (const std::uint32_t insn : word->second)
                 if (count > 1) merged.push_back({insn, count});
@@ -176,11 +179,14 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& 
     const Sums sums = find_sums(source);
     std::map<std::uint32_t, const ptx::Instruction*> by_line;
     for (const ptx::Instruction& in : source.body) by_line.emplace(in.ptx_line, &in);
-    std::map<std::pair<std::string_view, std::uint32_t>, WordsByOffset> words;  // of one stretch of code
+    // Of one stretch of code, by symbol, register, and how many can be one.
+    std::map<std::tuple<std::string_view, std::uint32_t, unsigned>, WordsByOffset> words;
     std::vector<MergedLoad> merged;
     const auto finish = [&] {
-        for (const auto& [base, found] : words)
-            merge(found, base.first.empty() ? alignments.of(base.second) : Alignments::of_symbol, merged);
+        for (const auto& [base, found] : words) {
+            const auto& [symbol, reg, most] = base;
+            merge(found, most, symbol.empty() ? alignments.of(reg) : Alignments::of_symbol, merged);
+        }
         words.clear();
     };
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
@@ -190,9 +196,10 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& 
             const auto in = by_line.find(code.ptx_lines[insn]);
             if (in == by_line.end()) continue;
             if (changes_shared_memory(*in->second)) finish();
-            if (!loads_word(*in->second)) continue;
+            const unsigned most = mergeable_words(*in->second);
+            if (most == 1) continue;
             const Place place = place_of(in->second->operands[1], sums);
-            words[{place.symbol, place.reg}][place.offset].push_back(insn);
+            words[{place.symbol, place.reg, most}][place.offset].push_back(insn);
         }
     }
     finish();

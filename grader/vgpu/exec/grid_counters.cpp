@@ -156,7 +156,8 @@ void Grid::collect_counters() {
         if (!total.requests) continue;
         if (code.stat_kinds[s] == StatKind::SharedLoad)
             add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
-        if (code.stat_kinds[s] == StatKind::ConstantLoad) result_.traffic.constant_cycles += total.conflicts;
+        if (code.stat_kinds[s] == StatKind::ConstantLoad)
+            result_.traffic.constant_cycles += total.conflicts / merged_with(code, code.stat_insns[s]);
         if (code.stat_kinds[s] == StatKind::GlobalLoad) {
             result_.traffic.load_cycles += total.conflicts;
             result_.traffic.missed_lines += missed_lines;

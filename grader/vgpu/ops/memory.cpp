@@ -27,10 +27,10 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
-// Constant memory gives a word in two cycles (tests/model/h100.md, "banks"); one that the compiler knows is an
-// operand.
-std::uint64_t constant_cycles(const Insn& in, std::uint32_t words, unsigned bytes) {
-    return in.form & form::indexed ? 2ull * words * std::max(bytes / bank_bytes, 1u) : 0;
+// Constant memory gives what is at one address in two cycles, up to eight bytes (tests/model/h100.md, "banks"); an
+// address that the compiler knows is an operand.
+std::uint64_t constant_cycles(const Insn& in, std::uint32_t addresses, unsigned bytes) {
+    return in.form & form::indexed ? 2ull * addresses * std::max(bytes / 8, 1u) : 0;
 }
 
 Mark mark_kind(const Warp& w, const Insn& in, bool load) {
@@ -65,8 +65,7 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
         const AccessTraits how = traits_of(w, in, move, O == Op::Load);
         if (S == Space::Global && in.form & form::constant) {
             resolve_global<O>(w, in, slot, x, bytes, body, how);
-            const std::uint32_t words = x.distinct_words(bytes);
-            return count(w, slot, words, constant_cycles(in, words, bytes));
+            return count(w, slot, x.distinct_words(bytes), constant_cycles(in, x.distinct_addresses(bytes), bytes));
         }
         perform_access<O, S>(w, in, slot, x, bytes, body, how, request_kind<O>(in));
         synchronise<O>(w, in, x, S);
@@ -168,7 +167,8 @@ template <Op O, Space S, bool Word>
         move_shape<O, Word>(w, in, p, host_place(a->host, at), at + p.reach <= a->bytes, move);
         if (in.form & form::constant) {
             const std::uint32_t words = p.words_at(first);
-            count_known<StatKind::ConstantLoad>(w, site, words, constant_cycles(in, words, p.bytes));
+            const std::uint32_t addresses = p.bytes < bank_bytes && words > 1 ? warp_size : words;
+            count_known<StatKind::ConstantLoad>(w, site, words, constant_cycles(in, addresses, p.bytes));
         } else {
             ShapeLines& lines = p.lines_at(first);
             count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(
