@@ -81,6 +81,25 @@ __global__ void follow_constants(int steps, Word* last) {
     *last = at;
 }
 
+template <int words>
+struct Row {
+    float value[words];
+};
+template <int words>
+__constant__ Row<words> rows_of[256];
+
+// All threads read the same rows, one after the other: a polynomial of each thread's own x.
+template <int words>
+__global__ void sum_constants(int count, float* sum) {
+    float total = 0;
+    const float x = threadIdx.x;
+    for (int turn = 0; turn < turns / 8; ++turn)
+        for (int i = 0; i < count; ++i)
+#pragma unroll
+            for (int k = 0; k < words; ++k) total = total * x + rows_of<words>[i].value[k];
+    if (total == 12345) *sum = total;
+}
+
 }  // namespace
 
 int main() {
@@ -112,6 +131,12 @@ int main() {
         measure("constants at %d places",
                 kernel_ms([&] { load_constants<1><<<2 * sms, 1024>>>(ways, constants - 1, out); }), ways);
     measure("%d constants that wait for each other", kernel_ms([&] { follow_constants<<<1, 32>>>(4096, out); }), 4096);
+    const auto polynomial = [&](auto kernel, int words) {
+        measure("%d constants a turn of %d", kernel_ms([&] { kernel<<<2 * sms, 1024>>>(256, (float*)out); }), words,
+                256);
+    };
+    polynomial(sum_constants<1>, 1), polynomial(sum_constants<2>, 2), polynomial(sum_constants<3>, 3);
+    polynomial(sum_constants<4>, 4), polynomial(sum_constants<8>, 8);
     CHECK(cudaFree(memory));
     CHECK(cudaFree(out));
 }

@@ -13,9 +13,7 @@ char* memory;
 Word* out;
 
 __device__ void store(Word* to, Word value) { asm volatile("st.global.u32 [%0], %1;" ::"l"(to), "r"(value)); }
-__device__ void store(uint2* to, Word value) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %1};" ::"l"(to), "r"(value));
-}
+__device__ void store(uint2* to, Word value) { asm volatile("st.global.v2.u32 [%0], {%1, %1};" ::"l"(to), "r"(value)); }
 __device__ void store(uint4* to, Word value) {
     asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(to), "r"(value));
 }
@@ -80,7 +78,8 @@ void columns(const char* what) {
     for (const int size : {1, 4, 8, 16, 24})
         for (const int threads : {64, 512}) {
             const int rows = size * (1 << 18) / pitch;
-            Word *from = (Word*)memory, *to = walk == Walk::in_place ? from : (Word*)(memory + (static_cast<std::size_t>(size) << 20));
+            Word *from = (Word*)memory,
+                 *to = walk == Walk::in_place ? from : (Word*)(memory + (static_cast<std::size_t>(size) << 20));
             print_time("%d MiB, %s down columns, blocks of %d",
                        kernel_ms([&] { walk_columns<walk><<<pitch / threads, threads>>>(from, to, rows); }), size, what,
                        threads);
