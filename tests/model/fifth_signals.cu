@@ -59,10 +59,10 @@ void correlate() {
     for (float* each : {dx, parts, out}) CHECK(cudaFree(each));
 }
 
-// --- transforms of 1024 numbers modulo the prime 998244353, results in the order of reversed bits: 1024 of them
+// --- transforms of 1024 numbers modulo the prime 998244353, results in the order of reversed bits: 2048 of them
 
 constexpr unsigned prime = 998244353;
-constexpr int points = 1024, transforms = 1024;
+constexpr int points = 1024, transforms = 2048;
 
 __host__ __device__ inline unsigned times_modulo(unsigned a, unsigned b) {
     return static_cast<unsigned>(static_cast<unsigned long long>(a) * b % prime);
@@ -143,7 +143,7 @@ void ntt() {
             sum = (sum + times_modulo(in[i / points * points + k], factor)) % prime;
         return sum;
     };
-    const auto show = [&](const char* what, auto launch) { measure(what, "1024 of 1024", out, n, check, launch); };
+    const auto show = [&](const char* what, auto launch) { measure(what, "2048 of 1024", out, n, check, launch); };
     show("ntt: remainder", [&] { ntt_shared<true><<<transforms, 512>>>(din, droots, out); });
     show("ntt: shared", [&] { ntt_shared<false><<<transforms, 512>>>(din, droots, out); });
     show("ntt: warp", [&] { ntt_warp<<<transforms / 4, 128>>>(din, droots, out); });

@@ -74,9 +74,9 @@ void streets() {
     for (float* each : {da, db, out}) CHECK(cudaFree(each));
 }
 
-// --- pairs of half precision turned by their position in a text (rotary embedding): 2048 of 32 heads of 32 pairs
+// --- pairs of half precision turned by their position in a text (rotary embedding): 4096 of 64 heads of 32 pairs
 
-constexpr int positions = 2048, heads = 32, pairs = 32, all_pairs = positions * heads * pairs;
+constexpr int positions = 4096, heads = 64, pairs = 32, all_pairs = positions * heads * pairs;
 
 __device__ inline __half2 turned(__half2 pair, float2 by) {
     const float2 p = __half22float2(pair);
@@ -127,7 +127,7 @@ void rotary() {
         return i % 2 == 0 ? x * by.x - y * by.y : x * by.y + y * by.x;
     };
     const auto show = [&](const char* what, auto launch) {
-        measure(what, "2048 x 32 x 32", out, all_pairs * 2, check, [&] { launch((__half2*)din, (__half2*)out); });
+        measure(what, "4096 x 64 x 32", out, all_pairs * 2, check, [&] { launch((__half2*)din, (__half2*)out); });
     };
     show("rotary: functions", [&](auto from, auto to) { rotary_functions<<<all_pairs / 256, 256>>>(from, to); });
     show("rotary: table", [&](auto from, auto to) { rotary_table<<<all_pairs / 256, 256>>>(from, dtable, to); });
