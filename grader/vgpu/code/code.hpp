@@ -302,6 +302,7 @@ struct Code {
     bool has_calls = false;
     bool needs_whole_warps = false;      // has instructions that all lanes of a warp execute together, such as mma
     bool synchronises_globally = false;  // may see other blocks' effects while it runs, or prints
+    bool polls = false;                  // may wait for other blocks (polls.hpp)
     // By address. A gap that belongs to nobody separates two variables, so that an index beyond one does not reach the
     // next. Each variable keeps its address without gaps modulo 1 KiB: it stays in the same bank and equally aligned.
     std::vector<SharedVariable> shared_variables;

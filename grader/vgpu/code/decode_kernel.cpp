@@ -11,6 +11,7 @@
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/code/equal_addresses.hpp"
 #include "vgpu/code/machine_code.hpp"
+#include "vgpu/code/polls.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -150,6 +151,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
         std::ranges::copy(loads.waits, std::back_inserter(builder.code.load_waits));
         find_block_costs(builder.code, builder.code.functions[i]);
+        builder.code.polls |= polls(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
     }
     builder.code.data_dependence =
         find_data_dependence(builder.code, builder.code.functions[0], kernel, builder.accesses[0]);

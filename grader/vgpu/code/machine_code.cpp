@@ -159,6 +159,9 @@ void find_predicated_branches(Code& code, const FunctionCode& function) {
         BasicBlock& block = code.blocks[b];
         if (b > last) head = last = b;
         block.stretch = head;
+        // Lanes that exchange values end a block of ours, but not one of machine code.
+        if (block.terminator == Terminator::Collective && b + 1 < function.end_block && entries[b + 1] == 1)
+            last = std::max(last, b + 1);
         if (block.terminator != Terminator::Branch || !block.conditional || block.target <= b) continue;
         const auto [region, join] = meets.region(b);
         if (join == PostDominators::none || join != b + 1 + region.size()) continue;

@@ -359,7 +359,7 @@ void Grid::collect_memory() {
     const WorkSpread& spread = caches_->spread();
     result_.most_block_instructions = spread.most_instructions();
     // If blocks may wait for each other, the longest warp may only have waited longest, and waiting is no work.
-    const double longest_warp = launch_.code.synchronises_globally ? 0 : spread.longest_warp();
+    const double longest_warp = launch_.code.polls ? 0 : spread.longest_warp();
     result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp,
                       longest_warp > 0 ? spread.longest_of_block() : 0};
     for (const Executor& e : executors_) {
