@@ -47,11 +47,12 @@ class L1Cache {
         set.used[way] = tick() | way;
         return 0;
     }
-    // Reads lines, each once, and calls miss(part) with those of their sectors that were not present. Returns the
-    // number of the others. Does not say in last_use_lost() what was evicted.
-    template <class Miss>
-    unsigned read_all(std::span<const LinePart> parts, Miss&& miss);
-
+    // Reads the lines of a list of up to `most_lines`, and writes requests of this instruction for what was not
+    // present. Returns their end, and adds the sectors that were present to `hits`. Does not say in last_use_lost()
+    // what was evicted.
+    static constexpr std::size_t most_lines = std::size_t{2} * warp_size;
+    LineRequest* read_all(std::span<const LinePart> parts, LineRequest instruction, LineRequest* to,
+                          std::uint64_t& hits);
     // The warps of a block often read the same line one after the other.
     unsigned read(std::uint64_t line, unsigned sectors) {
         return holds(last_, line) ? read_at(last_, sectors) : read(line, sectors, last_);
@@ -115,8 +116,9 @@ class L1Cache {
 
 inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
 #if defined(__AVX2__)
-    const __m256i names = _mm256_slli_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)), 4);
-    const __m256i same = _mm256_cmpeq_epi64(names, _mm256_set1_epi64x(static_cast<long long>(name << 4)));
+    const __m256i other = _mm256_xor_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)),
+                                           _mm256_set1_epi64x(static_cast<long long>(name)));
+    const __m256i same = _mm256_cmpeq_epi64(_mm256_slli_epi64(other, 64 - sectors_at), _mm256_setzero_si256());
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(same)));
 #else
     unsigned found = 0;
@@ -128,37 +130,6 @@ inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
 // Without branches, which a processor could not predict.
 inline std::uint64_t L1Cache::Set::least_used() const {
     return std::min(std::min(used[0], used[1]), std::min(used[2], used[3]));
-}
-
-template <class Miss>
-unsigned L1Cache::read_all(std::span<const LinePart> parts, Miss&& miss) {
-    constexpr std::uint64_t name_bits = (std::uint64_t{1} << sectors_at) - 1;
-    Set* const sets = sets_.data();  // what members say is read once
-    const std::uint64_t count = sets_.size(), block = block_ << line_bits;
-    std::uint64_t now = now_;
-    unsigned hits = 0;
-    for (const LinePart& part : parts) {
-        const auto word = std::bit_cast<std::uint64_t>(part);
-        const std::uint64_t key = word | block;
-        Set& set = sets[(hash_of_line(word & name_bits) >> 32) * count >> 32];
-        now += ways;
-        if (const unsigned known = set.ways_with(key)) {
-            const auto way = static_cast<std::size_t>(std::countr_zero(known));
-            const std::uint64_t there = set.key[way] & key & ~name_bits;
-            set.key[way] |= key;
-            set.used[way] = now | way;
-            hits += static_cast<unsigned>(std::popcount(there));
-            if ((word ^ there) > name_bits) miss(word ^ there);
-        } else {
-            const std::size_t way = set.least_used() % ways;
-            set.key[way] = key;
-            set.used[way] = now | way;
-            miss(word);
-        }
-    }
-    now_ = now;
-    ++throws_out_;  // it may have
-    return hits;
 }
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.
