@@ -46,19 +46,19 @@ LineRequest* L1Cache::read_all(std::span<const LinePart> parts, LineRequest inst
     for (i = 0; i < parts.size(); ++i) {
         const std::uint64_t key = wanted.key[i];
         Set& set = sets[wanted.set[i]];
-        now += ways;
+        now += tick;
         if (const unsigned known = set.ways_with(key)) {
             const auto way = static_cast<std::size_t>(std::countr_zero(known));
             const std::uint64_t there = set.key[way] & key & ~name_bits;
             set.key[way] |= key;
-            set.used[way] = now | way;
+            set.used[way] = now | way * Set::way_bytes;
             hits += count_sectors(there);
             to[i] = std::bit_cast<LineRequest>(std::bit_cast<std::uint64_t>(to[i]) ^ there);
             kept ^= std::uint64_t{(key ^ there) >> sectors_at == 0} << i;
         } else {
-            const std::size_t way = set.least_used() % ways;
-            set.key[way] = key;
-            set.used[way] = now | way;
+            const std::size_t way = Set::way_of(set.least_used());
+            set.key[way / Set::way_bytes] = key;
+            set.used[way / Set::way_bytes] = now | way;
         }
     }
     now_ = now;
