@@ -128,7 +128,9 @@ void Access::classify_groups(unsigned bytes) {
     kind = Kind::Other;
     bool shaped = true;
     for (unsigned g = 0; g < 4; ++g) {
-        group[g] = group_kind(address + 8 * g, bytes);
+        const std::uint64_t* a = address + std::size_t{8} * g;
+        const std::uint64_t step = a[1] - a[0];  // tells of most groups that they have no shape
+        group[g] = step == 0 || step == bytes ? group_kind(a, bytes) : Kind::Other;
         shaped &= group[g] != Kind::Other;
     }
     Bounds bounds{address[0], address[0], 0};

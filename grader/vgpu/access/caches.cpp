@@ -58,14 +58,10 @@ inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const St
 
 // A list of a step alone: to remember where its lines were found is of no use.
 void BlockL1::read_once(std::span<const LinePart> parts, const Step& step) {
-    const std::size_t before = misses.size();
-    misses.resize(before + parts.size());
-    LineRequest* end = misses.data() + before;
-    const auto rest = std::bit_cast<std::uint64_t>(LineRequest::of(0, 0, step.kind, step.slot));
-    const unsigned hits =
-        cache_.read_all(parts, [&](std::uint64_t part) { *end++ = std::bit_cast<LineRequest>(part | rest); });
-    misses.resize(static_cast<std::size_t>(end - misses.data()));
-    (*stats_)[step.slot].l1_hits += hits;
+    std::array<LineRequest, L1Cache::most_lines> missed;
+    const LineRequest* end = cache_.read_all(parts, LineRequest::of(0, 0, step.kind, step.slot), missed.data(),
+                                             (*stats_)[step.slot].l1_hits);
+    misses.insert(misses.end(), std::as_const(missed).data(), end);
 }
 
 inline void BlockL1::perform(const Step& step) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,17 +18,18 @@ namespace warpgrade::vgpu {
 // Lines of 128 bytes in sectors of 32, four ways, LRU.
 class L1Cache {
   public:
-    using Place = std::uint16_t;  // position of a line in the cache
+    using Place = std::uint32_t;  // where a line's key is, in bytes
 
     // Empties the cache and sets its size.
     void begin(std::uint64_t bytes) {
         const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, max_sets);
-        if (sets != sets_.size() || ++block_ == blocks) {
+        if (sets != sets_.size() || ++block_ == blocks || now_ >> 62 != 0) {
             sets_.assign(sets, Set{});
             last_ = 0;
+            now_ = last_use_lost_ = 0;
             block_ = 1;
         }
-        floor_ = now_ | (ways - 1);
+        floor_ = now();
     }
 
     // Reads sectors of a line, one bit each. Returns those that were present; afterwards all are present.
@@ -35,23 +37,24 @@ class L1Cache {
         const std::size_t index = index_of(line);
         Set& set = sets_[index];
         if (const unsigned known = set.ways_with(name_of(line))) {
-            place = static_cast<Place>(index * ways + static_cast<unsigned>(std::countr_zero(known)));
+            place = static_cast<Place>(index * sizeof(Set) +
+                                       set.way_bytes * static_cast<unsigned>(std::countr_zero(known)));
             return read_at(place, sectors);
         }
         const std::uint64_t least = set.least_used();
-        const std::size_t way = least % ways;
-        place = static_cast<Place>(index * ways + way);
+        place = static_cast<Place>(index * sizeof(Set) + set.way_of(least));
         throws_out_ += least > floor_;
         last_use_lost_ = std::max(last_use_lost_, least);
-        set.key[way] = std::uint64_t{sectors} << sectors_at | name_of(line);
-        set.used[way] = tick() | way;
+        key(place) = std::uint64_t{sectors} << sectors_at | name_of(line);
+        use(place);
         return 0;
     }
-    // Reads lines, each once, and calls miss(part) with those of their sectors that were not present. Returns the
-    // number of the others. Does not say in last_use_lost() what was evicted.
-    template <class Miss>
-    unsigned read_all(std::span<const LinePart> parts, Miss&& miss);
-
+    // Reads the lines of a list of up to `most_lines`, and writes requests of this instruction for what was not
+    // present. Returns their end, and adds the sectors that were present to `hits`. Does not say in last_use_lost()
+    // what was evicted.
+    static constexpr std::size_t most_lines = std::size_t{2} * warp_size;
+    LineRequest* read_all(std::span<const LinePart> parts, LineRequest instruction, LineRequest* to,
+                          std::uint64_t& hits);
     // The warps of a block often read the same line one after the other.
     unsigned read(std::uint64_t line, unsigned sectors) {
         return holds(last_, line) ? read_at(last_, sectors) : read(line, sectors, last_);
@@ -69,18 +72,18 @@ class L1Cache {
 
     // For callers that remember where a line was found.
     [[nodiscard]] bool holds(Place place, std::uint64_t line) const {
-        return sets_[place / ways].key[place % ways] << 4 == name_of(line) << 4;
+        return (key(place) ^ name_of(line)) << (64 - sectors_at) == 0;
     }
     unsigned read_at(Place place, unsigned sectors) {  // reads sectors of a line that is present
         use(place);
-        std::uint64_t& key = sets_[place / ways].key[place % ways];
-        const auto there = static_cast<unsigned>(key >> sectors_at) & sectors;
-        key |= std::uint64_t{sectors} << sectors_at;
+        std::uint64_t& word = key(place);
+        const auto there = static_cast<unsigned>(word >> sectors_at) & sectors;
+        word |= std::uint64_t{sectors} << sectors_at;
         return there;
     }
     // Reads sectors that are all present.
-    void use(Place place) { sets_[place / ways].used[place % ways] = tick() | place % ways; }
-    [[nodiscard]] std::uint64_t now() const { return now_ | (ways - 1); }         // no use until now is later
+    void use(Place place) { word_at(place + offsetof(Set, used)) = (now_ += tick) | place; }
+    [[nodiscard]] std::uint64_t now() const { return now_ | (tick - 1); }         // no use until now is later
     [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // changes with each eviction
     [[nodiscard]] std::uint64_t last_use_lost() const { return last_use_lost_; }  // the latest use of an evicted line
 
@@ -92,13 +95,22 @@ class L1Cache {
     static constexpr std::uint64_t blocks = 1ull << (sectors_at - line_bits);  // that can be told apart
     struct alignas(64) Set {                                                   // one line of the host's cache
         std::uint64_t key[ways] = {};                                          // sectors << sectors_at | name_of(line)
-        // When, and the number of the way in the last bits; up to floor_: in an earlier block, or never.
-        std::uint64_t used[ways] = {0, 1, 2, 3};
+        // When, in steps of `tick`, and below it the end of the line's place. Up to floor_: in an earlier block, or
+        // never.
+        std::uint64_t used[ways] = {0, 8, 16, 24};
+        static constexpr unsigned way_bytes = sizeof key[0];
+        // Where the way is that was used then.
+        static std::size_t way_of(std::uint64_t when) { return when & way_bytes * (ways - 1); }
         // One bit for each way that has the line of this name.
         [[nodiscard]] unsigned ways_with(std::uint64_t name) const;
         [[nodiscard]] std::uint64_t least_used() const;
     };
-    std::uint64_t tick() { return now_ += ways; }
+    static constexpr std::uint64_t tick = max_sets * sizeof(Set);
+    [[nodiscard]] std::uint64_t& word_at(std::size_t bytes) {
+        return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(sets_.data()) + bytes);
+    }
+    [[nodiscard]] std::uint64_t& key(Place place) { return word_at(place); }
+    [[nodiscard]] std::uint64_t key(Place place) const { return const_cast<L1Cache*>(this)->word_at(place); }
     // Lines of earlier blocks have other names, so they need not be cleared.
     [[nodiscard]] std::uint64_t name_of(std::uint64_t line) const { return block_ << line_bits | line; }
 
@@ -115,8 +127,9 @@ class L1Cache {
 
 inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
 #if defined(__AVX2__)
-    const __m256i names = _mm256_slli_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)), 4);
-    const __m256i same = _mm256_cmpeq_epi64(names, _mm256_set1_epi64x(static_cast<long long>(name << 4)));
+    const __m256i other = _mm256_xor_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(key)),
+                                           _mm256_set1_epi64x(static_cast<long long>(name)));
+    const __m256i same = _mm256_cmpeq_epi64(_mm256_slli_epi64(other, 64 - sectors_at), _mm256_setzero_si256());
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(same)));
 #else
     unsigned found = 0;
@@ -128,37 +141,6 @@ inline unsigned L1Cache::Set::ways_with(std::uint64_t name) const {
 // Without branches, which a processor could not predict.
 inline std::uint64_t L1Cache::Set::least_used() const {
     return std::min(std::min(used[0], used[1]), std::min(used[2], used[3]));
-}
-
-template <class Miss>
-unsigned L1Cache::read_all(std::span<const LinePart> parts, Miss&& miss) {
-    constexpr std::uint64_t name_bits = (std::uint64_t{1} << sectors_at) - 1;
-    Set* const sets = sets_.data();  // what members say is read once
-    const std::uint64_t count = sets_.size(), block = block_ << line_bits;
-    std::uint64_t now = now_;
-    unsigned hits = 0;
-    for (const LinePart& part : parts) {
-        const auto word = std::bit_cast<std::uint64_t>(part);
-        const std::uint64_t key = word | block;
-        Set& set = sets[(hash_of_line(word & name_bits) >> 32) * count >> 32];
-        now += ways;
-        if (const unsigned known = set.ways_with(key)) {
-            const auto way = static_cast<std::size_t>(std::countr_zero(known));
-            const std::uint64_t there = set.key[way] & key & ~name_bits;
-            set.key[way] |= key;
-            set.used[way] = now | way;
-            hits += static_cast<unsigned>(std::popcount(there));
-            if ((word ^ there) > name_bits) miss(word ^ there);
-        } else {
-            const std::size_t way = set.least_used() % ways;
-            set.key[way] = key;
-            set.used[way] = now | way;
-            miss(word);
-        }
-    }
-    now_ = now;
-    ++throws_out_;  // it may have
-    return hits;
 }
 
 // A list of lines that instructions request. Lists with the same phase and number have the same parts.

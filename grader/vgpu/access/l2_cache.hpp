@@ -75,6 +75,7 @@ class L2Cache {
         Word now, floor, block_began;
     };
 
+    static void fetch(const Set& set);
     void bring(std::uint64_t line, Word* place, Word word, CacheStats& stats) const;
     template <bool Reads>
     const LineRequest* request(const LineRequest* next, const LineRequest* end, Part& part, CacheStats& stats) const;

@@ -25,6 +25,25 @@ struct LinePart {
 };
 static_assert(sizeof(LinePart) == 8);
 
+// The sectors of one 128-byte line that a memory instruction requests. Line and sectors are where a LinePart has them.
+struct LineRequest {
+    enum class Kind : std::uint8_t { Read, ReadPastL1, Write, Atomic };
+    static constexpr int slot_bits = 16;
+    std::uint64_t line : 41;         // address / 128; addresses have 48 bits
+    std::uint64_t slot : slot_bits;  // the slot of the instruction's statistics
+    std::uint64_t kind : 3;
+    std::uint64_t sectors : 4;  // one bit each
+    static constexpr std::uint32_t max_slots = 1u << slot_bits;
+
+    // In one piece: field by field, a processor would wait for the last write before it can read the whole.
+    static LineRequest of(std::uint64_t line, unsigned sectors, Kind kind, std::uint16_t slot) {
+        return std::bit_cast<LineRequest>(line | std::uint64_t{slot} << 41 |
+                                          std::uint64_t{static_cast<unsigned>(kind)} << 57 |
+                                          std::uint64_t{sectors} << 60);
+    }
+};
+static_assert(sizeof(LineRequest) == 8);
+
 constexpr std::uint64_t count_sectors(std::uint64_t bits) { return static_cast<std::uint64_t>(std::popcount(bits)); }
 
 // The lines of an access, each once, in the order in which the lanes first touch them.
