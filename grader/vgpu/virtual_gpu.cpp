@@ -1,9 +1,6 @@
 #include "vgpu/virtual_gpu.hpp"
 #include "vgpu/text/words.hpp"
 
-#include <cstdio>
-#include <time.h>
-#include <string>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -435,16 +432,6 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
     story.time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
-    static const std::string out = [] { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return "/tmp/dump/" + std::to_string(t.tv_nsec) + ".bin"; }();
-    if (FILE* f = std::fopen(out.c_str(), "ab")) {
-        const double t = story.time.total_ns(); const int mp = profile_.properties.multi_processor_count;
-        std::fwrite(&t, sizeof t, 1, f); std::fwrite(&mp, sizeof mp, 1, f);
-        std::fwrite(&config.grid, sizeof config.grid, 1, f); std::fwrite(&config.block, sizeof config.block, 1, f);
-        std::fwrite(&result.counters, sizeof result.counters, 1, f);
-        std::fwrite(&fit.blocks_per_multiprocessor, 4, 1, f);
-        std::fwrite(&result.traffic, sizeof result.traffic, 1, f); std::fwrite(&result.spread, sizeof result.spread, 1, f);
-        std::fclose(f);
-    }
     if (result.use)
         record.costs =
             costs_of_causes(profile_, config, result.counters, fit, result.traffic, result.spread, *result.use);

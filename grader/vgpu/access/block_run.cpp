@@ -53,7 +53,6 @@ void BlockRun::add(std::uint64_t number, std::vector<LineRequest>& misses, const
             all.memory.insert(all.memory.end(), misses.begin(), misses.end());
         all.used = all.memory.size();
     }
-    for (Part& part : parts) part.ends.push_back(part.used);
 }
 
 std::size_t BlockRun::misses() const {
@@ -65,10 +64,7 @@ std::size_t BlockRun::misses() const {
 void BlockRun::clear() {
     blocks.clear();
     sampled.clear();
-    for (Part& part : parts) {
-        part.ends.clear();
-        part.used = 0;
-    }
+    for (Part& part : parts) part.used = 0;
     if (parts.size() == 1) parts[0].memory.clear();
     lost_reads = lost_writes = 0;
 }

@@ -16,7 +16,6 @@ struct BlockRun {
     // The misses of one part of L2, of one block after the other.
     struct Part {
         std::vector<LineRequest> memory;  // its end is not in use
-        std::vector<std::size_t> ends;    // by block
         std::size_t used = 0;
     };
     struct Sampled {  // for SharedL1

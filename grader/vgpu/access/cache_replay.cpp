@@ -37,7 +37,7 @@ void CacheReplay::replay(Part& part, const BlockRun& run) {
         return;
     }
     const BlockRun::Part& mine = run.parts[number];
-    l2_.request(std::span(mine.memory).first(mine.used), mine.ends, part.stats, number);
+    l2_.request(std::span(mine.memory).first(mine.used), part.stats, number);
 }
 
 // Gives an old run for it, if there is one.

@@ -58,7 +58,7 @@ L2Cache::L2Cache(std::uint64_t bytes, unsigned parts) : sets_(bytes, parts) {
         storage_ = std::make_unique<Storage>(sets_.count());
     if (storage_->pages.size() > Storage::max_kept_pages) storage_->pages.clear();
     for (unsigned i = 0; i < sets_.parts(); ++i)
-        parts_.push_back({LineWords(storage_->pages), storage_->now, storage_->now | (tick - 1), 0});
+        parts_.push_back({LineWords(storage_->pages), storage_->now, storage_->now | (tick - 1)});
 }
 
 L2Cache::~L2Cache() {
@@ -102,32 +102,32 @@ void L2Cache::bring(std::uint64_t line, Word* place, Word word, CacheStats& stat
     if (way < ways) {
         ++filled;
     } else {
-        const auto now = [&](Word w) { return (*set.line[w] & ~asked_bits) | w << 8; };
+        const auto now = [&](Word w) { return (*set.line[w] & ~way_bits) | w << 8; };
         Word least = set.least_seen();
-        way = (least & asked_bits) >> 8;
+        way = (least & way_bits) >> 8;
         if (now(way) != least) {
             for (Word w = 0; w < ways; ++w) set.seen[w] = now(w);
             least = set.least_seen();
-            way = (least & asked_bits) >> 8;
+            way = (least & way_bits) >> 8;
         }
         stats.dram_writes += count_sectors(least >> 4 & 15);
         *set.line[way] = 0;
     }
     set.line[way] = place;
-    set.seen[way] = (word & ~asked_bits) | way << 8;
+    set.seen[way] = (word & ~way_bits) | way << 8;
 }
 
 // The requests of one instruction, from the next one on. Returns the first of another instruction.
 template <bool Reads>
 inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRequest* end, Part& part,
                                            CacheStats& stats) const {
-    constexpr Word set_sectors = Reads ? 0x101 : 0x111;  // asked for and valid, or dirty as well
+    constexpr Word set_sectors = Reads ? 0x01 : 0x11;  // valid, or dirty as well
     const auto first = std::bit_cast<std::uint64_t>(*next);
     const bool atomic = static_cast<LineRequest::Kind>(next->kind) == LineRequest::Kind::Atomic;
-    const Word floor = part.floor, block_began = part.block_began;
+    const Word floor = part.floor;
     LineWords::Table table = part.words.table();
     Word now = part.now;
-    std::uint64_t asked = 0, absent = 0, again = 0, fetched = 0;
+    std::uint64_t asked = 0, absent = 0, fetched = 0;
     do {
         const auto bits = std::bit_cast<std::uint64_t>(*next);
         if (((bits ^ first) & instruction_bits) != 0) break;
@@ -141,14 +141,12 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
         Word* const place = page->word_of(line);
         const Word known = *place;
         now += tick;
-        // Without a branch: whether this block has asked before is as irregular as what it asks for.
-        Word left = known & (known >= block_began ? 0xfff : 0xff);
+        Word left = known & 0xff;
         if (known <= floor) [[unlikely]] {
             left = 0;
             bring(line, place, now | wanted * set_sectors, stats);
         }
         asked += count_sectors(wanted);
-        if constexpr (Reads) again += count_sectors(wanted & left >> 8);
         if (const Word missing = wanted & ~left) {
             absent += count_sectors(missing);
             if constexpr (Reads) fetched += count_sectors(halves_of(missing) & ~halves_of(left & 15));
@@ -159,7 +157,6 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
     if constexpr (Reads) {
         stats.l2_reads += asked;
         stats.l2_read_hits += asked - absent;
-        stats.l2_reads_again += again;
         stats.dram_reads += absent;
         stats.fetched_sectors += 2 * fetched;
     } else if (atomic) {
@@ -170,18 +167,14 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
     return next;
 }
 
-void L2Cache::request(std::span<const LineRequest> requests, std::span<const std::size_t> ends,
-                      std::span<CacheStats> stats, unsigned number) {
+void L2Cache::request(std::span<const LineRequest> requests, std::span<CacheStats> stats, unsigned number) {
     Part& part = parts_[number];
     const LineRequest* next = requests.data();
-    for (const std::size_t end : ends) {
-        part.block_began = part.now + tick;
-        const LineRequest* const last = requests.data() + end;
-        while (next != last) {
-            CacheStats& counted = stats[next->slot];
-            const bool reads = static_cast<LineRequest::Kind>(next->kind) <= LineRequest::Kind::ReadPastL1;
-            next = reads ? request<true>(next, last, part, counted) : request<false>(next, last, part, counted);
-        }
+    const LineRequest* const last = next + requests.size();
+    while (next != last) {
+        CacheStats& counted = stats[next->slot];
+        const bool reads = static_cast<LineRequest::Kind>(next->kind) <= LineRequest::Kind::ReadPastL1;
+        next = reads ? request<true>(next, last, part, counted) : request<false>(next, last, part, counted);
     }
 }
 

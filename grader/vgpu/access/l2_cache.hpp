@@ -50,20 +50,18 @@ class L2Cache {
     L2Cache(const L2Cache&) = delete;
     L2Cache& operator=(const L2Cache&) = delete;
     [[nodiscard]] const L2Sets& sets() const { return sets_; }
-    // Requests of consecutive blocks for lines of this part, in order; `ends` says where each block's end. Statistics
-    // are by slot. Throws a DeviceError if the host has no memory left.
-    void request(std::span<const LineRequest> requests, std::span<const std::size_t> ends, std::span<CacheStats> stats,
-                 unsigned part = 0);
+    // Requests for lines of this part, in order. Statistics are by slot. Throws a DeviceError if the host has no memory
+    // left.
+    void request(std::span<const LineRequest> requests, std::span<CacheStats> stats, unsigned part = 0);
 
   private:
     static constexpr unsigned ways = L2Sets::ways;
-    // The word of a line: when it was used, in steps of `tick`, and below it the sectors that the running block has
-    // asked for, those that are dirty, and those that L2 has, four bits each. Up to Part::floor: of an earlier launch,
-    // or not in L2.
+    // The word of a line: when it was used, in steps of `tick`, and below it the sectors that are dirty and those that
+    // L2 has, four bits each. Up to Part::floor: of an earlier launch, or not in L2.
     using Word = std::uint64_t;
-    static constexpr Word tick = 1 << 12, asked_bits = 15 << 8;
+    static constexpr Word tick = 1 << 12, way_bits = 15 << 8;
     struct alignas(64) Set {
-        // The lines' words as they were when the set was last looked at, with the number of the way for `asked_bits`.
+        // The lines' words as they were when the set was last looked at, with the number of the way in `way_bits`.
         // Uses since then have made them larger: if the least one is still the same, its line was used least recently.
         Word seen[ways];
         Word* line[ways];
@@ -72,7 +70,7 @@ class L2Cache {
     struct Storage;
     struct alignas(64) Part {
         LineWords words;
-        Word now, floor, block_began;
+        Word now, floor;
     };
 
     static void fetch(const Set& set);

@@ -87,7 +87,6 @@ constexpr std::uint64_t scattered_sectors = warp_size / 2;
 
 void add_scattered(Scattered& scattered, const MemoryStats& total, const CacheStats& caches) {
     scattered.sectors += total.sectors_or_wavefronts;
-    scattered.l2_reads += caches.l2_reads - caches.l2_reads_again;
     scattered.dram_reads += caches.dram_reads;
     scattered.fetched_sectors += caches.fetched_sectors;
 }

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t divergence_time = 30;
 // misses; stores take a cycle a line. A request of local memory, a texture or a surface costs one unit for up to four
 // sectors, and more for further ones. A wavefront is one pass through shared memory.
 namespace l1_tenths {
-inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sector = 4, wavefront = 10,
+inline constexpr std::uint64_t load_request = 12, store_request = 10, extra_sector = 4, wavefront = 10,
                                atomic_request = 20, atomic_sector = 10;
 inline constexpr std::uint64_t sectors_of_full_request = 4;
 

@@ -77,17 +77,15 @@ struct Waits {
     }
 };
 
-// Sectors of irregular loads (code/chains.hpp) with which most lanes ask for one of their own. Neither do neighbours
-// find them in L1 as often as those of ordinary loads, nor does a launch touch all of an array with them.
+// Sectors of irregular loads (code/chains.hpp) with which most lanes ask for one of their own. A launch does not
+// touch all of an array with them.
 struct Scattered {
     std::uint64_t sectors = 0;          // that they asked for
-    std::uint64_t l2_reads = 0;         // of them, from L2, without those that the same block has read before
     std::uint64_t dram_reads = 0;       // of them, from device memory
     std::uint64_t fetched_sectors = 0;  // that device memory sent for them
 
     void scale(std::uint64_t part, std::uint64_t whole) {
-        for (std::uint64_t* count : {&sectors, &l2_reads, &dram_reads, &fetched_sectors})
-            *count = scaled(*count, part, whole);
+        for (std::uint64_t* count : {&sectors, &dram_reads, &fetched_sectors}) *count = scaled(*count, part, whole);
     }
 };
 

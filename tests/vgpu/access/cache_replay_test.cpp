@@ -63,8 +63,8 @@ std::vector<BlockRun> random_runs(const L2Sets& sets) {
 std::vector<double> counted(const CacheReplay& replay) {
     std::vector<double> all;
     const auto add = [&](const CacheStats& s) {
-        for (const auto count : {s.l2_reads, s.l2_read_hits, s.l2_writes, s.dram_reads, s.dram_writes,
-                                 s.fetched_sectors, s.l2_reads_again})
+        for (const auto count :
+             {s.l2_reads, s.l2_read_hits, s.l2_writes, s.dram_reads, s.dram_writes, s.fetched_sectors})
             all.push_back(static_cast<double>(count));
     };
     for (std::size_t slot = 0; slot < slots; ++slot) add(replay.stats(slot));

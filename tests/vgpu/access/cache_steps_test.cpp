@@ -52,8 +52,7 @@ struct OneSet {
     // All of one block.
     CacheStats request(std::span<const LineRequest> requests) {
         CacheStats stats;
-        const std::size_t end = requests.size();
-        l2.request(requests, {&end, 1}, {&stats, 1});
+        l2.request(requests, {&stats, 1});
         return stats;
     }
     CacheStats request(Kind kind, std::uint64_t line, unsigned sectors = 15) {
@@ -310,23 +309,6 @@ TEST_CASE("device memory sends 64 bytes at a time: half a line for each sector w
     CHECK(set.request(Kind::Write, 8, 1).fetched_sectors == 0);
 }
 
-TEST_CASE("sectors that a block reads from L2 again are told from those that other blocks have read") {
-    OneSet set;
-    const auto read_again = [&](std::initializer_list<unsigned> sectors) {  // of one line, by one block
-        std::vector<LineRequest> block;
-        for (const unsigned some : sectors) block.push_back(LineRequest::of(5, some, Kind::Read, 0));
-        return set.request(block).l2_reads_again;
-    };
-    CHECK(read_again({3}) == 0);
-    CHECK(read_again({3, 7}) == 2);
-    CHECK(read_again({3, 7, 15}) == 5);
-    CHECK(read_again({1, 3}) == 1);
-    std::vector<LineRequest> block = {LineRequest::of(5, 3, Kind::Read, 0)};
-    for (std::uint64_t line = 6; line < 22; ++line) block.push_back(LineRequest::of(line, 15, Kind::Read, 0));
-    block.push_back(block.front());
-    CHECK(set.request(block).l2_reads_again == 0);
-}
-
 TEST_CASE("L2 throws out what was used least recently") {
     OneSet set;
     for (std::uint64_t line = 0; line < 16; ++line) set.request(Kind::Read, line);
@@ -345,8 +327,7 @@ TEST_CASE("lines spread over the sets of L2") {
     for (int round = 0; round < 2; ++round)
         for (std::uint64_t line = 0; line < 32; ++line) {
             const LineRequest r = LineRequest::of(line, 15, Kind::Read, 0);
-            const std::size_t end = 1;
-            l2.request({&r, 1}, {&end, 1}, {&stats, 1});
+            l2.request({&r, 1}, {&stats, 1});
         }
     CHECK(stats.l2_read_hits == 32 * 4);
 }

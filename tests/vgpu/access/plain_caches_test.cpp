@@ -19,7 +19,7 @@ std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::p
 
 struct PlainLine {
     std::uint64_t line = 0;
-    unsigned valid = 0, dirty = 0, asked = 0;  // sectors; `asked`: by the running block
+    unsigned valid = 0, dirty = 0;  // sectors
 };
 
 class PlainCache {
@@ -44,10 +44,6 @@ class PlainCache {
         for (PlainLine& known : sets_[set])
             if (known.line == line) known.valid &= ~sectors;
     }
-    void begin_block() {
-        for (auto& lines : sets_)
-            for (PlainLine& line : lines) line.asked = 0;
-    }
 
   private:
     std::vector<std::list<PlainLine>> sets_;
@@ -61,10 +57,7 @@ struct PlainModel {
           l1(l1_sets, 4),
           l2(l2_sets, 16) {}
 
-    void begin_block() {
-        l1 = PlainCache(l1_sets, 4);
-        l2.begin_block();
-    }
+    void begin_block() { l1 = PlainCache(l1_sets, 4); }
     void request(std::uint64_t line, unsigned wanted, Kind kind) {
         const std::uint64_t l1_set = (hash_of_line(line) >> 32) * l1_sets >> 32;
         PlainLine lost;
@@ -86,7 +79,6 @@ struct PlainModel {
         if (kind == Kind::Read || kind == Kind::ReadPastL1) {
             stats.l2_reads += count(wanted);
             stats.l2_read_hits += count(wanted & in_l2.valid);
-            stats.l2_reads_again += count(wanted & in_l2.asked);
             for (const unsigned half : {3u, 12u})
                 if ((missing & half) && !(in_l2.valid & half)) stats.fetched_sectors += 2;
         } else {
@@ -95,7 +87,6 @@ struct PlainModel {
         }
         if (kind != Kind::Write) stats.dram_reads += count(missing);
         in_l2.valid |= wanted;
-        in_l2.asked |= wanted;
     }
 
     std::uint64_t l1_sets, l2_sets, l1_hits = 0;
@@ -106,7 +97,6 @@ struct PlainModel {
 void check_equal(const CacheStats& got, const CacheStats& expected) {
     CHECK(got.l2_reads == expected.l2_reads);
     CHECK(got.l2_read_hits == expected.l2_read_hits);
-    CHECK(got.l2_reads_again == expected.l2_reads_again);
     CHECK(got.l2_writes == expected.l2_writes);
     CHECK(got.dram_reads == expected.dram_reads);
     CHECK(got.dram_writes == expected.dram_writes);

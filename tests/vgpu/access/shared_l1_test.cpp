@@ -49,8 +49,8 @@ TEST_CASE("blocks that are there at the same time share L1") {
 }
 
 TEST_CASE("only loads that L1 may serve find anything, and fill it") {
-    for (const auto kind :
-         {LineRequest::Kind::ReadPastL1, LineRequest::Kind::Write, LineRequest::Kind::Atomic, LineRequest::Kind::Read}) {
+    for (const auto kind : {LineRequest::Kind::ReadPastL1, LineRequest::Kind::Write, LineRequest::Kind::Atomic,
+                            LineRequest::Kind::Read}) {
         SharedL1 l1({1, 1, l1_bytes}, 1);
         l1.add(0, lines(7, 10, 1, kind));
         l1.add(1, lines(7, 10));
