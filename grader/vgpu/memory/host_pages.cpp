@@ -15,9 +15,9 @@ namespace error = device::error;
 
 namespace {
 
-// Up to this size, clearing memory is faster than mapping and unmapping it; a program may launch thousands of small
-// kernels.
-constexpr std::uint64_t max_heap_bytes = 16 << 10, alignment = 64;
+// Up to this size, clearing memory that the process keeps is faster than mapping, faulting in and unmapping pages; a
+// program may launch thousands of small kernels.
+constexpr std::uint64_t max_heap_bytes = 1 << 20, alignment = 64;
 // Most arrays are used entirely, and a page fault for each 4 KiB takes longer than clearing them. Of a larger array a
 // program may use only a little.
 constexpr std::uint64_t huge_page = 2 << 20, max_huge_page_bytes = 64 << 20;

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade.compiling import head_start, headers, link, reading, warnings
+from warpgrade.compiling import head_start, link, reading, warnings
 from warpgrade.compiling.failure import BuildFailure
+from warpgrade.compiling.nvcc import Nvcc
 from warpgrade.compiling.toolchain import HOST_LINES, Compilers
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.lab.budget import Budget
@@ -39,9 +40,7 @@ from warpgrade.machine.sandbox import (
 )
 from warpgrade.machine.text import bounded
 
-# Where the two folders lie in the sandbox; -lineinfo writes the first into the program.
 SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
-_GIVEN_FOLDER = "/given"
 # Of host code only: ptxas optimizes kernels as ever. No lab times host code, and -O3 takes g++ twice as long.
 _HOST_OPTIMIZATION = "-O1"
 # The front end warns by itself. Of signs it would warn in each loop over a vector.
@@ -182,12 +181,13 @@ class Builder:
     ) -> list[CompilerWarning]:
         """Return what the compilers warn of in a unit that they accept."""
         output = f"{unit}{phase.suffix}"
-        nvcc = _Nvcc(self, unit, output, sources, given, phase)
+        nvcc = self._nvcc(unit, output, sources, given, phase)
         start = self._head_start(unit) if phase is _OBJECT else None
-        with cache.held(*([start] if start else [])):
-            done = nvcc.run(self._compile_limits(deadline), start)
-        if self.budget:
-            self.budget.add_tool(done)
+        done = self._compile_alone(nvcc, deadline) if phase is _OBJECT else None
+        if done is None:
+            with cache.held(*([start] if start else [])):
+                done = nvcc.run(self._compile_limits(deadline), start)
+            self._charge(done)
         said = reading.within(
             self._allowance, "compile", f"to read what the compiler says of {unit}", reading.read_compiled,
             reading.Compiled(
@@ -207,6 +207,25 @@ class Builder:
             self._refuse(unit, done.status, said)
         self._require_budget(unit)
         return said.warnings
+
+    def _nvcc(self, unit: str, output: str, sources: Path, given: Path, phase: _Phase = _OBJECT) -> Nvcc:
+        return Nvcc(self.compilers, self.sandbox, self._flags(phase), unit, output, sources, given)
+
+    def _compile_alone(self, nvcc: Nvcc, deadline: float) -> Done | None:
+        """Have the host compiler compile a unit without kernels as nvcc would; what it has a word to say of is nvcc's.
+
+        nvcc takes half as long as the compiler to find out how it is to be called.
+        """
+        words = head_start.host_words(self._head_start_folder, nvcc.unit) if self._may_have_head_start else []
+        if not words:
+            return None
+        done = nvcc.run_host(self._compile_limits(deadline), words)
+        self._charge(done)
+        return done if done.status == 0 and not done.words else None
+
+    def _charge(self, done: Done) -> None:
+        if self.budget:
+            self.budget.add_tool(done)
 
     # --- what all submissions of a lab have in common ------------------------------------------------------------
 
@@ -236,7 +255,7 @@ class Builder:
     @functools.cached_property
     def _head_start_folder(self) -> Path:
         starter = (self.lab.starter_folder / self.lab.main_file).read_bytes()
-        words = [self.compilers.identity, self.lab.main_file, *self._flags()]
+        words = [self.compilers.identity, *self.lab.file.lab.files, *self._flags()]
         return self.layout.cache / "head-starts" / head_start.key(words, self._given, starter)
 
     def _make_head_start(self, target: Path, scratch: Path) -> None:
@@ -253,11 +272,16 @@ class Builder:
             (recorded / head_start.HOST).mkdir(parents=True)
             if not content:
                 (recorded / head_start.PREPROCESS).mkdir()
-            nvcc = _Nvcc(self, unit, f"{unit}.o", sources, given, _OBJECT)
+            nvcc = self._nvcc(unit, f"{unit}.o", sources, given)
             nvcc.run(self._compile_limits(self._deadline()), target, recorded)
             if not content:
                 head_start.keep_preprocessed(recorded, target)
             found += head_start.beginnings(recorded, unit)
+        for unit in {*self.lab.file.lab.files, *self._given}:
+            if PurePosixPath(unit).suffix in UNITS - {".cu"}:
+                nvcc = self._nvcc(unit, f"{unit}.o", scratch / "empty", scratch / "empty-given")
+                said = nvcc.ask_for_steps(self._compile_limits(self._deadline()))
+                head_start.keep_host_words(target, unit, nvcc.output, said.words.decode(errors="replace"))
         for number, beginning in enumerate(sorted(found, key=lambda each: -len(each.text))):
             self._precompile(beginning, target / f"{head_start.HOST}.{number}")
 
@@ -304,58 +328,6 @@ class Builder:
         raise BuildFailure(
             "compile", message, detail=bounded(said.words.strip()), hint=hint, review=[message] if review else []
         )
-
-
-@dataclass(frozen=True)
-class _Nvcc:
-    """nvcc, called for one unit in one pair of folders."""
-
-    builder: Builder
-    unit: str
-    output: str
-    sources: Path
-    given: Path
-    phase: _Phase
-
-    @property
-    def folder(self) -> str:
-        """Where it runs."""
-        return SUBMISSION_FOLDER if self.builder.sandbox.has_own_paths else str(self.sources)
-
-    @property
-    def include(self) -> str:
-        """Where what is given lies."""
-        return _GIVEN_FOLDER if self.builder.sandbox.has_own_paths else str(self.given)
-
-    @property
-    def record(self) -> Path:
-        """Where the host compiler writes which headers it reads."""
-        return self.sources / f"{self.output}.headers"
-
-    def run(self, limits: Limits, start: Path | None, recorded: Path | None = None) -> Done:
-        """Run it, with a head start if there is one; or to make one, of what `recorded` gets."""
-        self.record.unlink(missing_ok=True)
-        compilers = self.builder.compilers
-        host = f"{head_start.FOLDER}/{head_start.COMPILER}" if start else str(compilers.host)
-        environment = {**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{self.folder}/{self.record.name}"}
-        if recorded is not None:
-            environment[head_start.RECORD_VARIABLE] = f"{self.folder}/{recorded.name}"
-        run = Run(
-            command=[
-                str(compilers.nvcc.resolve()), *self.builder._flags(self.phase), "-ccbin", host,
-                "-I", self.include, self.unit, "-o", self.output,
-            ],
-            limits=limits,
-            directory=self.folder,
-            read_only={
-                _GIVEN_FOLDER: self.given,
-                **({head_start.FOLDER: start} if start else {}),
-                **{str(home): home for home in compilers.folders},
-            },
-            writable={SUBMISSION_FOLDER: self.sources},
-            environment=environment,
-        )  # fmt: skip
-        return self.builder.sandbox.execute("compile", run)
 
 
 def _units(files: Mapping[str, bytes], phase: _Phase) -> list[str]:

@@ -8,6 +8,7 @@ compiler's place, with a folder beside it that holds
                     its macros, which are all that is needed to preprocess what comes after it
     host.*/         beginnings of what cudafe++ writes, with a precompiled header of each: up to the first line of the
                     starter's own, and up to the end of cuda_runtime.h
+    alone/          of each unit without kernels: how nvcc calls the host compiler for it, which is all that it does
 
 All are used only where the compiler is called with the same words and the text begins with the same bytes, and only
 for what compiles without a word: errors and warnings come from a compiler that saw the whole. The object file is the
@@ -16,6 +17,7 @@ that nothing of one submission is ever in another's.
 """
 
 import re
+import shlex
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ FOLDER = "/head-start"  # in the sandbox
 COMPILER = "g++"  # the script's name there
 PREFIX = "prefix.hpp"
 PREPROCESS, HOST = "preprocess", "host"  # the steps that it knows
+_ALONE = "alone"
 _SCRIPT = Path(__file__).with_name("host_compiler.sh")
 _MARKER = re.compile(r'^# \d+ "((?:\\.|[^"\\])*)"((?: \d)*)$')
 _DEFINED = re.compile(r"^#(define|undef) (\w+)")
@@ -109,6 +112,23 @@ def keep_beginning(folder: Path, beginning: Beginning) -> list[str]:
             kept.append(word)
     at = kept.index("-x")
     return [*kept[:at], *kept[at + 2 :], "-x", "c++-header", PREFIX, "-o", f"{PREFIX}.gch"]
+
+
+def keep_host_words(folder: Path, unit: str, output: str, dry_run: str) -> None:
+    """Keep how nvcc calls the host compiler for a unit without kernels, as it says itself; nothing if it does more."""
+    said = [line.removeprefix("#$ ") for line in dry_run.splitlines() if not re.match(r"#\$ \w+=", line)]
+    words = shlex.split(said[0]) if len(said) == 1 else []
+    if words[-3:] == [unit, "-o", output]:
+        (folder / _ALONE).mkdir(exist_ok=True)
+        (folder / _ALONE / unit).write_text("".join(f"{word}\n" for word in words[1:]))
+
+
+def host_words(folder: Path, unit: str) -> list[str]:
+    """Return the words after the host compiler's name for a unit, or nothing if they are not known."""
+    try:
+        return (folder / _ALONE / unit).read_text().splitlines()
+    except OSError:
+        return []
 
 
 def prefix(text: str, unit: str) -> str:

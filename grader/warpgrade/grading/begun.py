@@ -46,7 +46,9 @@ class _Definition:
     has_todo: bool
 
 
-class _Definitions:
+class Definitions:
+    """What the files of a program define, by its name."""
+
     def __init__(self, files: Mapping[str, str]) -> None:
         self.by_name: dict[str, list[_Definition]] = {}
         room = _MAX_CHARACTERS
@@ -100,15 +102,15 @@ def mark(
 def _look(
     files: dict[str, str], starter: dict[str, str], main_file: str, functions: list[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    return not_begun(files, starter, main_file, functions), idle_kernels(files, starter, functions)
+    mine, given = Definitions(files), Definitions(starter)
+    return not_begun(mine, given, main_file, functions), idle_kernels(mine, given, functions)
 
 
-def idle_kernels(files: dict[str, str], starter: dict[str, str], functions: list[str]) -> dict[str, str]:
+def idle_kernels(mine: Definitions, given: Definitions, functions: list[str]) -> dict[str, str]:
     """Return the kernels that a student has written and no function reaches, by the function whose name is like theirs.
 
     Such as `tiled_kernel` for `matmul_tiled`: all words of one name are in the other, and no other name is as like it.
     """
-    mine, given = _Definitions(files), _Definitions(starter)
     reached = {one.name for function in functions for one in mine.reached(function)}
     named = {function: set(function.split("_")) for function in functions}
     found: dict[str, str] = {}
@@ -129,12 +131,11 @@ def _read(files: Mapping[str, bytes]) -> dict[str, str]:
     return {name: clean(content) for name, content in files.items()}
 
 
-def not_begun(files: dict[str, str], starter: dict[str, str], main_file: str, functions: list[str]) -> dict[str, str]:
+def not_begun(mine: Definitions, given: Definitions, main_file: str, functions: list[str]) -> dict[str, str]:
     """Return the functions in which the starter leaves something to do and nothing is done, each with its file.
 
     In files beside the main one, which hold answers, all is to do.
     """
-    mine, given = _Definitions(files), _Definitions(starter)
     found: dict[str, str] = {}
     for function in functions:
         reached = mine.reached(function)

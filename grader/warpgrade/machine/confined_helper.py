@@ -87,16 +87,17 @@ def _confine(head: Head) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if os.uname().machine != "x86_64":
         return
-    program = ctypes.create_string_buffer(_filter_of(head.serves))
-    wanted = struct.pack("HxxxxxxP", (len(program) - 1) // 8, ctypes.addressof(program))
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    libc.prctl(_SECCOMP, _FILTER_MODE, wanted, 0, 0)  # where there is none, limits and read-only use remain
+    prctl, wanted, _ = _filter_of(head.serves)
+    prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    prctl(_SECCOMP, _FILTER_MODE, wanted, 0, 0)  # where there is none, limits and read-only use remain
 
 
 @functools.cache
-def _filter_of(serves: bool) -> bytes:
-    return _program([*_MAY.values(), *(_MAY_SERVE.values() if serves else ())])
+def _filter_of(serves: bool) -> tuple[Callable[..., int], bytes, object]:
+    """Return prctl(), what it is to be told, and the memory to which that points."""
+    program = ctypes.create_string_buffer(_program([*_MAY.values(), *(_MAY_SERVE.values() if serves else ())]))
+    wanted = struct.pack("HxxxxxxP", (len(program) - 1) // 8, ctypes.addressof(program))
+    return ctypes.CDLL(None, use_errno=True).prctl, wanted, program
 
 
 def _lift_limits() -> None:
@@ -216,6 +217,8 @@ def _find_function(name: str) -> Function:
     module, _, function = name.partition(":")
     found: Function = getattr(importlib.import_module(module), function)
     types_of(found)
+    for serves in (False, True):
+        _filter_of(serves)  # here, and not in each process
     gc.collect()
     gc.freeze()
     return found

@@ -59,14 +59,14 @@ def one_line(text: str, width: int) -> str:
 def clean_tree(value: Any, depth: int = 0) -> Any:
     """Return a JSON value with each of its texts and keys cleaned and on one line."""
     if isinstance(value, str):
-        return _clean_line(value)
+        return _clean_word(value)
     if depth >= _MAX_DEPTH:
         return None
-    # A result has tens of thousands of numbers, under a hundred keys.
+    # A result has tens of thousands of numbers, under a hundred keys, and says the same words of each launch.
     plain = _NUMBERS if depth + 1 < _MAX_DEPTH else ()
     if isinstance(value, dict):
         return {
-            _clean_key(str(key)): each if type(each) in plain else clean_tree(each, depth + 1)
+            _clean_word(str(key)): each if type(each) in plain else clean_tree(each, depth + 1)
             for key, each in value.items()
         }
     if isinstance(value, list):
@@ -78,7 +78,7 @@ def _clean_line(text: str) -> str:
     return " ".join(clean(text).split("\n"))
 
 
-def _clean_key(text: str) -> str:
+def _clean_word(text: str) -> str:
     return _clean_short(text) if len(text) <= _MAX_CACHED_LENGTH else _clean_line(text)
 
 

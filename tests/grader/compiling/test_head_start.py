@@ -102,17 +102,20 @@ def builders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Builder
     yield made[0], made[1]
 
 
-def _compiled(builder: Builder, source: str, target: Path) -> tuple[bytes | str, bytes]:
+def _compiled(builder: Builder, source: str, target: Path, unit: str = LAB.main_file) -> tuple[bytes | str, bytes]:
     """Return the object file, or what is said instead, and the warnings."""
     target.mkdir()
     try:
-        builder._compile(LAB.main_file, {LAB.main_file: source.encode()}, target, time.monotonic() + 120)
+        builder._compile(unit, {unit: source.encode()}, target, time.monotonic() + 120)
     except BuildFailure as failure:
         return f"{failure.problem.message}\n{failure.problem.detail}\n{failure.problem.hint}", b""
-    return (target / f"{LAB.main_file}.o").read_bytes(), (target / "warnings.json").read_bytes()
+    return (target / f"{unit}.o").read_bytes(), (target / "warnings.json").read_bytes()
 
 
-REFERENCE = next(path for path in starter.reference_files(LAB) if path.name == LAB.main_file).read_text()
+REFERENCE, PRELAB = (
+    next(path for path in starter.reference_files(LAB) if path.name == name).read_text()
+    for name in (LAB.main_file, "prelab.cpp")
+)
 
 
 @pytest.mark.labs
@@ -152,7 +155,7 @@ def test_it_is_used_and_what_does_not_fit_is_left_to_the_compiler(
 ) -> None:
     folder = builders[0]._head_start_folder
     made = sorted(path.name for path in folder.iterdir())
-    assert made == ["compiler", "g++", "host.0", "host.1", "preprocess.0", "preprocess.1"]
+    assert made == ["alone", "compiler", "g++", "host.0", "host.1", "preprocess.0", "preprocess.1"]
     assert [(folder / f"host.{n}" / "prefix.hpp.gch").is_file() for n in (0, 1)] == [True, True]
     right, _ = _compiled(builders[1], REFERENCE, tmp_path / "right")
     # Seen through what was kept: what a head start alone reads.
@@ -164,6 +167,50 @@ def test_it_is_used_and_what_does_not_fit_is_left_to_the_compiler(
     with _added(folder / "preprocess.0" / "text.ii", "a word that no compiler takes"):
         said, _ = _compiled(builders[0], REFERENCE, tmp_path / "preprocess")
         assert isinstance(said, str) and "does not compile" in said
+
+
+@pytest.mark.labs
+@pytest.mark.parametrize(
+    "source",
+    [
+        PRELAB, "#include <vector>\n" + PRELAB, PRELAB + "\nstatic int unused() { return __LINE__; }\n",
+        PRELAB.replace("{", "{ missing_name;", 1), PRELAB + "\n#error \"no\"\n", "#include <thrust/scan.h>\n" + PRELAB,
+        "",
+    ],
+    ids=[
+        "reference", "headers", "an unused function", "an error", "an error of the preprocessor", "a refused header",
+        "nothing",
+    ],
+)  # fmt: skip
+def test_nothing_is_different_in_a_unit_without_kernels(
+    builders: tuple[Builder, Builder], tmp_path: Path, source: str
+) -> None:
+    with_start, without = (
+        _compiled(builder, source, tmp_path / str(number), "prelab.cpp") for number, builder in enumerate(builders)
+    )
+    assert with_start == without
+
+
+@pytest.mark.labs
+def test_a_unit_without_kernels_is_the_host_compilers_alone_where_it_says_nothing(
+    builders: tuple[Builder, Builder], tmp_path: Path
+) -> None:
+    words = builders[0]._head_start_folder / "alone" / "prelab.cpp"
+    right, _ = _compiled(builders[1], PRELAB, tmp_path / "right", "prelab.cpp")
+    with _added(words, "-O0"):  # seen in the object file: these words were used
+        made, _ = _compiled(builders[0], PRELAB, tmp_path / "made", "prelab.cpp")
+        assert isinstance(made, bytes) and made != right
+    with _added(words, "-DNO_SUCH=1\nno_such_file.cpp"):
+        assert _compiled(builders[0], PRELAB, tmp_path / "refused", "prelab.cpp")[0] == right
+
+
+def test_what_nvcc_does_in_several_steps_stays_its_own(tmp_path: Path) -> None:
+    host = '#$ _HERE_=/cuda/bin\n#$ "/usr/bin"/g++ -O1 -I"/a b" "one.cpp" -o "one.o" \n'
+    head_start.keep_host_words(tmp_path, "one.cpp", "one.o", host)
+    assert head_start.host_words(tmp_path, "one.cpp") == ["-O1", "-I/a b", "one.cpp", "-o", "one.o"]
+    head_start.keep_host_words(tmp_path, "two.cu", "two.o", '#$ cicc "two.cu"\n#$ g++ "two.cu" -o "two.o"\n')
+    head_start.keep_host_words(tmp_path, "three.cpp", "three.o", "nvcc fatal   : Unknown option\n")
+    assert [head_start.host_words(tmp_path, unit) for unit in ("two.cu", "three.cpp")] == [[], []]
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from samples import GRADED
 
 from warpgrade.grading import begun, grade
 from warpgrade.grading import result as results
+from warpgrade.grading.begun import Definitions
 from warpgrade.lab import labs, right, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.starter import reference_files
@@ -41,8 +42,8 @@ FUNCTIONS = ("plain", "shared", "wide", "loads", "stores")
 
 
 def left(code: str, answers: str = ANSWERS) -> list[str]:
-    starter = {"sum.cu": STARTER, "prelab.cpp": ANSWERS}
-    return list(begun.not_begun({"sum.cu": code, "prelab.cpp": answers}, starter, "sum.cu", list(FUNCTIONS)))
+    mine, start = ({"sum.cu": one, "prelab.cpp": two} for one, two in ((code, answers), (STARTER, ANSWERS)))
+    return list(begun.not_begun(Definitions(mine), Definitions(start), "sum.cu", list(FUNCTIONS)))
 
 
 def test_nothing_is_begun_in_the_starter_but_what_is_given() -> None:
@@ -61,7 +62,8 @@ def test_a_kernel_that_is_written_but_not_launched_is_not_begun() -> None:
 
 
 def idle(code: str) -> dict[str, str]:
-    return begun.idle_kernels({"sum.cu": code}, {"sum.cu": STARTER}, ["plain", "shared", "wide"])
+    mine, start = Definitions({"sum.cu": code}), Definitions({"sum.cu": STARTER})
+    return begun.idle_kernels(mine, start, ["plain", "shared", "wide"])
 
 
 WRITTEN = STARTER.replace("// TODO(student): a tile", "x[0] = 7;")
@@ -94,18 +96,19 @@ NOT_LAUNCHED = {
 
 @pytest.mark.parametrize("lab", labs.discover(find_layout()), ids=lambda lab: lab.name)
 def test_of_all_solutions_those_that_call_an_earlier_version_are_asked(lab: Lab) -> None:
-    starter = {name: content.decode() for name, content in grade.starter_files(lab).items()}
+    start = Definitions({name: content.decode() for name, content in grade.starter_files(lab).items()})
     solutions = {"reference": {path.name: path.read_text("utf-8") for path in reference_files(lab)}}
     solutions |= {name: variant.files(lab, right.find(lab, name)) for name in right.names(lab)}
     solutions |= {f"{lab.name}/{name}": variant.files(lab, wrong.find(lab, name)) for name in wrong.names(lab)}
-    found = {name for name, files in solutions.items() if begun.idle_kernels(files, starter, lab.file.lab.functions)}
+    functions = lab.file.lab.functions
+    found = {name for name, files in solutions.items() if begun.idle_kernels(Definitions(files), start, functions)}
     assert found == {name for name in NOT_LAUNCHED if name.startswith(f"{lab.name}/")}
 
 
 def test_of_several_names_the_likest_is_meant() -> None:
     functions = ["scan", "warp_scan", "block_scan"]
     code = "__global__ void warp_scan_kernel() { a(); }\n__global__ void scan_kernel() { b(); }\n"
-    assert begun.idle_kernels({"a.cu": code}, {"a.cu": ""}, functions) == {
+    assert begun.idle_kernels(Definitions({"a.cu": code}), Definitions({"a.cu": ""}), functions) == {
         "warp_scan": "warp_scan_kernel", "scan": "scan_kernel",
     }  # fmt: skip
 
