@@ -1,13 +1,11 @@
 """Which sandbox the grader takes, and how it calls it."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from warpgrade.machine.errors import GraderError
-from warpgrade.machine.paths import find_layout
-from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
+from warpgrade.machine.sandbox import Limits, Run, Sandbox
 
 LIMITS = Limits(seconds=1, cpu_seconds=1, memory_mib=1, file_size_mib=1, processes=1, tmp_mib=1)
 
@@ -44,26 +42,3 @@ def test_the_command_line_names_the_plain_one() -> None:
     assert line.startswith("sandbox --profile compile --sandbox plain --ro-bind /host /in --file /y /x ")
     assert "--sandbox" not in Sandbox(Path("sandbox")).command_line("compile", run)
     assert "--ro-bind" not in Sandbox(Path("sandbox"), confined=False).command_line("compile", run)
-
-
-def test_compilers_have_huge_pages(tmp_path: Path) -> None:
-    kernel = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    sandbox = Sandbox(find_layout().program("warpgrade-sandbox"))
-    if not kernel.is_file() or "[never]" in kernel.read_text() or sandbox.probe():
-        pytest.skip("no huge pages or no sandbox here")
-    source = tmp_path / "faults.c"
-    source.write_text(
-        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/resource.h>\n"
-        "int main(void) {\n"
-        "    struct rusage used;\n"
-        "    char* memory = memset(malloc(128 << 20), 1, 128 << 20);\n"
-        "    getrusage(RUSAGE_SELF, &used);\n"
-        '    printf("%ld %d", used.ru_minflt, memory[used.ru_minflt]);\n'
-        "}\n"
-    )
-    subprocess.run(["gcc", "-O1", "-static", "-o", tmp_path / "faults", source], check=True)
-    limits = Limits(seconds=10, cpu_seconds=10, memory_mib=1024, file_size_mib=1, processes=8, tmp_mib=1)
-    run = Run(["/here/faults"], limits, "/tmp", read_only={"/here": tmp_path}, environment=TOOLS_ENVIRONMENT)
-    done = sandbox.execute("compile", run)
-    assert done.status == 0, done.words
-    assert int(done.words.split()[0]) < 16384  # half of what small pages would take
