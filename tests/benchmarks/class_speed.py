@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -45,7 +45,7 @@ from warpgrade.lab import labs, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT, Sandbox
+from warpgrade.machine.sandbox import Sandbox
 
 _SEED = 20
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: who is left behind becomes our child
@@ -113,16 +113,6 @@ class _PlainBuilder(Builder):
         return ["-O3" if word == build._HOST_OPTIMIZATION else word for word in super()._flags(phase)]
 
 
-@contextmanager
-def _usual_memory() -> Iterator[None]:
-    """Compile as if nobody had asked for huge pages."""
-    tunables = TOOLS_ENVIRONMENT.pop("GLIBC_TUNABLES")
-    try:
-        yield
-    finally:
-        TOOLS_ENVIRONMENT["GLIBC_TUNABLES"] = tunables
-
-
 def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *, bare: bool) -> Spent:
     """Compile all files of a class, several at a time, with what grading runs for it and nothing else."""
     compilers = toolchain.find(layout)
@@ -139,8 +129,7 @@ def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *,
                 with suppress(BuildFailure):
                     builder._compile(unit, submission.files, Path(scratch), time.monotonic() + 600)
 
-    with _usual_memory():
-        return measured(lambda: _all(compile_one, class_, jobs))
+    return measured(lambda: _all(compile_one, class_, jobs))
 
 
 def _all(work: Callable[[Submission], object], class_: list[Submission], jobs: int) -> list[object]:

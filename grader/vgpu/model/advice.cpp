@@ -67,6 +67,7 @@ Traffic with_work_of(const device::Counters& better, const device::Counters& cou
     keep(traffic.load_cycles, better.global_load_sectors, counters.global_load_sectors);
     keep(traffic.store_lines, better.global_store_sectors, counters.global_store_sectors);
     keep(traffic.missed_lines, better.global_load_sectors, counters.global_load_sectors);
+    keep(traffic.shared_hits, better.global_load_sectors, counters.global_load_sectors);
     std::uint64_t scattered = traffic.scattered.sectors;
     subtract(scattered,
              counters.global_load_sectors - std::min(better.global_load_sectors, counters.global_load_sectors));

@@ -19,11 +19,9 @@ COULD_NOT_START = 125
 CPU_LIMIT = 128 + 24
 FILE_SIZE_LIMIT = 128 + 25
 KILLED = 128 + 9
-# The whole environment of a compiler; /tmp is a file system of the sandbox's own. cudafe++ clears 128 MiB before it
-# reads anything: in huge pages, which malloc asks for below that size only, it takes 0.1 s less.
+# The whole environment of a compiler; /tmp is a file system of the sandbox's own.
 TOOLS_ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8",  # noqa: S108
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=268435456",
 }  # fmt: skip
 # How much a sandbox keeps apart: docs/security.md. "plain" is for where namespaces are not to be had.
 Kind = Literal["namespaces", "plain", "none"]

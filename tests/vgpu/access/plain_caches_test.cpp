@@ -172,8 +172,7 @@ TEST_CASE("L2 tells lines apart whose signs are equal") {
     const auto hits = [&](std::uint64_t line) {
         const LineRequest request = LineRequest::of(line, 15, Kind::Read, 0);
         CacheStats stats;
-        const std::size_t end = 1;
-        l2.request({&request, 1}, {&end, 1}, {&stats, 1});
+        l2.request({&request, 1}, {&stats, 1});
         return stats.l2_read_hits;
     };
     CHECK(hits(one) == 0);
@@ -190,8 +189,7 @@ TEST_CASE("L2 knows lines that are far apart, and forgets them with the launch")
         L2Cache l2(50 << 20);
         for (const std::uint64_t hits : {0u, 6000u}) {
             CacheStats stats;
-            const std::size_t end = requests.size();
-            l2.request(requests, {&end, 1}, {&stats, 1});
+            l2.request(requests, {&stats, 1});
             CHECK(stats.l2_read_hits == hits);
             CHECK(stats.dram_reads == 6000 - hits);
             CHECK(stats.dram_writes == 0);

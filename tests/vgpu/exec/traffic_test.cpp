@@ -91,7 +91,6 @@ TEST_CASE("loads at mixed indices are scattered if most lanes ask for a sector o
     for (const unsigned sectors : {17u, 32u}) {
         const Scattered s = scattered(sectors);
         CHECK(s.sectors == 8 * sectors);
-        CHECK(s.l2_reads == 8 * sectors);
         CHECK(s.dram_reads == 8 * sectors);
         CHECK(s.fetched_sectors == 8 * ((sectors + 1) / 2 * 2));  // two at a time
     }
