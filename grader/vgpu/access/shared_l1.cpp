@@ -6,6 +6,7 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t most_sampled = 8;
+constexpr std::uint64_t enough_requests = std::uint64_t{1} << 18;
 
 }  // namespace
 
@@ -52,6 +53,9 @@ void SharedL1::run(Multiprocessor& multiprocessor) {
 }
 
 void SharedL1::add(std::uint64_t block, std::vector<LineRequest> misses) {
+    if (has_enough_) return;
+    requests_ += misses.size();
+    has_enough_ = requests_ >= enough_requests;
     Multiprocessor& its = sampled_[block % count_ / apart_];
     its.waiting.push_back(std::move(misses));
     if (its.waiting.size() == blocks_at_once_) run(its);

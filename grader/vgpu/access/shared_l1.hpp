@@ -2,6 +2,7 @@
 // caches.hpp), times do.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,7 +25,8 @@ class SharedL1 {
         std::uint64_t asked = 0, found = 0;
     };
     SharedL1(const Multiprocessors& multiprocessors, std::size_t slots);
-    [[nodiscard]] bool samples(std::uint64_t block) const { return block % count_ % apart_ == 0; }
+    // Host threads may ask at any time.
+    [[nodiscard]] bool samples(std::uint64_t block) const { return !has_enough_ && block % count_ % apart_ == 0; }
     // A sampled block's misses, of which only the first ones are needed. Blocks come in the order of their index.
     static constexpr std::size_t max_requests = std::size_t{1} << 14;
     void add(std::uint64_t block, std::vector<LineRequest> misses);
@@ -51,7 +53,8 @@ class SharedL1 {
     std::size_t sets_;
     std::vector<Multiprocessor> sampled_;
     std::vector<Found> found_;  // by slot
-    std::uint64_t now_ = 0;
+    std::uint64_t now_ = 0, requests_ = 0;
+    std::atomic<bool> has_enough_ = false;  // of blocks in order, so that none is missing that comes before the last
 };
 
 }  // namespace warpgrade::vgpu

@@ -47,8 +47,6 @@ constexpr double capacity_miss = 0.25;
 constexpr double dependent_share = 0.5;  // share of instructions that wait for the one before
 constexpr double loads_in_flight = 4;    // per warp, if that is unknown
 constexpr double barrier_cycles = 30, divergence_cycles = 30;
-// Barriers part what a block does into phases that overlap only with other blocks'.
-constexpr double overlap_with_barriers = 2;
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
@@ -61,11 +59,11 @@ double together(std::initializer_list<double> times) {
 }
 
 // The time of a kernel with these needs. L2 and device memory overlap well, all else less.
-double overlapped(const Demand& needs, double latency_ns, double exponent) {
+double overlapped(const Demand& needs, double latency_ns) {
     const auto [issue, l1, l2, dram, link] = needs;
-    double sum = 0;
-    for (const double ns : {issue, l1, together({l2, dram}), link, latency_ns}) sum += std::pow(ns, exponent);
-    return std::pow(sum, 1 / exponent);
+    double squares = 0;
+    for (const double ns : {issue, l1, together({l2, dram}), link, latency_ns}) squares += ns * ns;
+    return std::sqrt(squares);
 }
 
 // Cycles that `count` operations of this latency take if a warp keeps several in flight.
@@ -88,8 +86,7 @@ double request_cycles(double requests, double sectors, double per_request) {
 }  // namespace
 
 double KernelTime::total_ns() const {
-    const double work_ns =
-        overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns, overlap_exponent);
+    const double work_ns = overlapped({together({issue_ns, units_ns}), l1_ns, l2_ns, dram_ns, link_ns}, latency_ns);
     return start_ns + migration_ns + together({work_ns, blocks_ns});
 }
 
@@ -248,13 +245,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         std::max(std::ceil(busiest_blocks / resident) * std::max(spread.longest_of_block, 1.0), spread.longest_warp) *
         warp_cycles * cycle_ns;
 
-    if (c.barriers > 0) time.overlap_exponent = overlap_with_barriers;
-
     // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
     time.demand = {together({issue_slots / profile.issue_per_cycle, unit_cycles}) / multiprocessors * cycle_ns,
                    l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};
-    *std::ranges::max_element(time.demand) = overlapped(time.demand, room * time.latency_ns, time.overlap_exponent);
+    *std::ranges::max_element(time.demand) = overlapped(time.demand, room * time.latency_ns);
     return time;
 }
 

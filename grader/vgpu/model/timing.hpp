@@ -43,7 +43,6 @@ struct KernelTime {
     double migration_ns = 0;
     double issue_ns = 0, units_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
     double blocks_ns = 0;
-    double overlap_exponent = 2.5;  // how well these overlap: the larger the better
     [[nodiscard]] double total_ns() const;
     [[nodiscard]] const char* bound() const;  // the largest: "issue", "l1", …
 };

@@ -69,3 +69,14 @@ TEST_CASE("of a large device a few multiprocessors stand for all") {
     }
     CHECK((sampled >= 4 && sampled <= 8));
 }
+
+TEST_CASE("the first blocks of a long launch are enough") {
+    SharedL1 l1({1, 1, l1_bytes}, 1);
+    std::uint64_t block = 0;
+    while (l1.samples(block)) l1.add(block++, lines(block << 20, SharedL1::max_requests));
+    CHECK((block > 2 && block < 100));
+    const std::uint64_t asked = l1.found(0).asked;
+    l1.add(block, lines(0, 10));  // was on its way when the last one came
+    l1.finish();
+    CHECK(l1.found(0).asked == asked);
+}

@@ -128,9 +128,9 @@ TEST_CASE("the same data loaded again is worth a word from six times on") {
     CHECK(redundant(0).empty());
     const auto times = [](std::uint64_t n) {
         Advised a;
-        a.line().loads = {n * many, n * many, (n - 1) * many, n * many, 32.0 * many};
-        a.counters.global_load_requests = a.counters.global_load_sectors = n * many;
-        a.counters.global_load_l1_hits = (n - 1) * many;
+        a.line().loads = {n * many, 32 * n * many, 32 * (n - 1) * many, 32 * n * many, 32.0 * many};
+        a.counters.global_load_requests = n * many, a.counters.global_load_sectors = 32 * n * many;
+        a.counters.global_load_l1_hits = 32 * (n - 1) * many;
         return a.message(device::rules::redundant_loads);
     };
     CHECK_THAT(times(6), Contains("about 6 times"));

@@ -81,7 +81,7 @@ TEST_CASE(
     CHECK((sum.issue_tenths == 11 && sum.l1_tenths == 22 && sum.time == 33));
     CHECK((WarpWork{}.cost() == 0 && BlockWork{}.warps == 0 && BlockWork{}.longest_warp == 0));
     // The load/store pipe: a request for four sectors, and the cost of each further sector.
-    CHECK((l1_tenths::load_request == 16 && l1_tenths::store_request == 10 && l1_tenths::wavefront == 10));
+    CHECK((l1_tenths::load_request == 12 && l1_tenths::store_request == 10 && l1_tenths::wavefront == 10));
     CHECK((l1_tenths::atomic_request == 20 && l1_tenths::atomic_sector == 10));
     CHECK(l1_tenths::of_sectors(16, 1) == 16);
     CHECK(l1_tenths::of_sectors(16, 4) == 16);

@@ -51,6 +51,7 @@ Kernel matmul_naive(std::uint64_t n) {
     kernel.counters.inst_executed = steps * 7 / 2;
     kernel.counters.global_load_requests = steps * 2;
     kernel.counters.global_load_sectors = steps * 4;
+    kernel.counters.global_load_l1_hits = steps * 4 * 7 / 8;  // of a block's eight warps, one loads each
     kernel.counters.global_store_requests = kernel.warps();
     kernel.counters.global_store_sectors = kernel.warps() * 4;
     kernel.footprint_bytes = 3 * n * n * 4;
@@ -301,7 +302,7 @@ TEST_CASE("loads take what L1 does not have from L2, and what L2 does not have f
     CHECK(many.latency_ns > few.latency_ns);
     // Beside others; and with an eighth of the sectors, as advice asks.
     const double beside = time({1'600'000, 1'000, 2'000}).dram_ns / dram;
-    CHECK((beside > 1'600'000 && beside < 1'800'000));  // what L2 cannot keep comes again
+    CHECK((beside > 1'600'000 && beside < 2'000'000));  // what L2 cannot keep comes again
     CHECK(time({3'200'000, 1'000, 2'000}, 400'000, 25'000).l2_ns == Approx(375'000 * l2));
 }
 
