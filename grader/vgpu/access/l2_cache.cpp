@@ -163,6 +163,7 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
         stats.dram_reads += absent;
     } else {  // needs no old content: L2 tracks which bytes of a sector are new
         stats.l2_writes += asked;
+        stats.fresh_writes += absent;
     }
     return next;
 }

@@ -165,6 +165,7 @@ void Grid::collect_counters() {
                 result_.traffic.shared_hits += scaled(caches_->stats(s).l2_reads, found.found, found.asked);
         }
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
+        result_.traffic.fresh_writes += caches_->stats(s).fresh_writes;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
         if (is_chained)
             add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
@@ -263,6 +264,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.load_cycles);
     scale(result_.traffic.missed_lines);
     scale(result_.traffic.shared_hits);
+    scale(result_.traffic.fresh_writes);
     scale(result_.traffic.constant_cycles);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);

@@ -175,10 +175,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double in_buffers =
         traffic.footprint_bytes ? std::ceil(number(traffic.footprint_bytes) / sector_bytes) : capacity;
     // A launch may use a small part of its buffers.
-    const double known =
-        c.dram_read_sectors == 0
-            ? in_buffers
-            : std::min(in_buffers, number(c.dram_read_sectors) + store_sectors + number(c.atomic_sectors));
+    const double touched = number(c.dram_read_sectors + traffic.fresh_writes);
+    const double known = touched == 0 ? in_buffers : std::min(in_buffers, touched);
     Scattered scattered = traffic.scattered;
     const auto most_scattered = static_cast<std::uint64_t>(std::min(load_sectors, asked));
     if (scattered.sectors > most_scattered) scattered.scale(most_scattered, scattered.sectors);
@@ -206,8 +204,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     }
     const double fetched = scattered.sectors > 0 ? std::min(others, known) + number(scattered.fetched_sectors) : 0;
     // What fits into L2 is there from the copy or the launch before; what streams through a smaller one never is.
-    const double written = std::min(store_sectors + number(c.atomic_sectors), in_buffers);
-    const double read = std::max(std::min(number(c.dram_read_sectors), distinct), distinct - written);
+    const double written = std::min(number(traffic.fresh_writes), in_buffers);
+    const double read = std::max(distinct - written, 0.0);
     const double readers = std::clamp(l2_loads / std::max(read, 1.0), 1.0, kept_by_halves);
     const double kept = std::min(read * readers + written * kept_by_halves, in_buffers * kept_by_halves);
     const double gone = std::clamp((kept / capacity - l2_keeps_all) / (l2_keeps_nothing - l2_keeps_all), 0.0, 1.0);
