@@ -40,15 +40,15 @@ SETS = (
     HeldOutSet(
         "families",
         75,
-        Limits(1.15, 0.98, 1.85, 0.96),
+        Limits(1.13, 0.98, 1.85, 0.96),
         states_counters=True,
         other_requests=("half_tensor", "total_grid", "spmv_scalar"),
         shared_compared=(12, 27),
     ),
-    HeldOutSet("second", 70, Limits(1.23, 0.88, 2.1, 0.96)),
+    HeldOutSet("second", 70, Limits(1.22, 0.94, 2.05, 0.96)),
     # Recursive functions keep registers in local memory between calls, which PTX does not show (queens_recursive).
-    HeldOutSet("third", 51, Limits(1.15, 0.9, 6.7, 0.97)),
-    HeldOutSet(
-        "fourth", 76, Limits(1.35, 0.8, 2.5, 0.92), states_times=True
-    ),  # What is aimed at, until it is measured: fourth.md.
+    HeldOutSet("third", 51, Limits(1.18, 0.95, 6.7, 0.99)),
+    HeldOutSet("fourth", 76, Limits(1.26, 0.87, 2.6, 0.91)),
+    # Chains of volatile loads and atomics in loops that lanes leave at different times (labels) are too fast.
+    HeldOutSet("fifth", 75, Limits(1.21, 0.76, 2.6, 0.94), states_times=True),
 )

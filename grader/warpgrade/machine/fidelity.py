@@ -68,7 +68,7 @@ MODELLED = [
     ),
     Modelled(
         "times of held-out kernels",
-        "half of 76 kernels within a factor of 1.17, nine tenths within 1.73, the worst 2.49 off",
+        "half of 75 kernels within a factor of 1.23, nine tenths within 1.75, the worst 2.58 off",
     ),
 ]
 
