@@ -29,7 +29,7 @@ struct LaunchLimits {
     std::uint32_t shared_bytes = 0;     // static and dynamic, of one block
     std::uint32_t dynamic_shared_bytes = 0;
     std::uint32_t multiprocessors = 1;
-    std::uint32_t blocks_at_once = 1;  // on one multiprocessor, of this grid
+    std::uint32_t blocks_at_once = 1;          // on one multiprocessor, of this grid
     std::uint64_t l1_bytes = 0, l2_bytes = 0;  // a block's share of L1; all of L2. See caches.hpp
     std::uint64_t stack_bytes = 0;   // per thread; called functions get at least the virtual GPU's own minimum
     std::uint64_t printf_bytes = 0;  // that one launch may print
