@@ -48,6 +48,18 @@ TEST_CASE("roots, quotients and exchanges take longer than additions, moves noth
     CHECK(path_of_straight("mov.b32 %r1, %r2;\nmov.b32 %r2, %r1;\nmov.b32 %r3, %r2;\nadd.u32 %r4, %r3, 1;\n") == 5);
 }
 
+TEST_CASE("exchanges that do not wait for each other overlap, although lanes meet at each") {
+    const auto exchange = [](int to, int from) {
+        return "shfl.sync.idx.b32 %r" + std::to_string(to) + "|%p1, %r" + std::to_string(from) + ", 0, 31, -1;\n";
+    };
+    const auto apart = path_of_straight(exchange(1, 9) + exchange(2, 9) + exchange(3, 9) + exchange(4, 9)),
+               chain = path_of_straight(exchange(1, 9) + exchange(2, 1) + exchange(3, 2) + exchange(4, 3));
+    CHECK(chain == 4 * 24);
+    CHECK(apart == 24);
+    // Not past a place to which others jump.
+    CHECK(path_of_straight(exchange(1, 9) + "NEXT:\n" + exchange(2, 9) + "@%p2 bra NEXT;\n") == 24);
+}
+
 TEST_CASE("turns of a loop overlap if ptxas unrolls it, unless they wait for each other") {
     const Loop waits = loop(root), rolled = loop(root, pragma);
     CHECK(waits.turns == 4);

@@ -21,6 +21,9 @@ struct Runner {
     LoadedModule module;
 
     explicit Runner(const std::string& body) : module(load(body, memory)) {}
+    static constexpr int whole = 0;
+    Runner(const std::string& text, int /*whole*/)
+        : module(std::as_bytes(std::span(text)), 90, memory, opcode_table()) {}
     LaunchResult run(std::uint64_t n, std::uint32_t blocks, std::uint32_t threads) {
         const LoadedKernel& k = module.kernel("k");
         LaunchLimits limits;
@@ -94,6 +97,38 @@ TEST_CASE("loads at mixed indices are scattered if most lanes ask for a sector o
         CHECK(s.dram_reads == 8 * sectors);
         CHECK(s.fetched_sectors == 8 * ((sectors + 1) / 2 * 2));  // two at a time
     }
+}
+
+TEST_CASE("stores that are the first to touch a sector are told from those that change what was read") {
+    const std::string place = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %d1, %r1, 4;\nadd.s64 %d1, %d1, %a;\n";
+    CHECK(Runner(place + "st.global.u32 [%d1], %r1;\n").run(1, 1, 256).traffic.fresh_writes == 32);
+    CHECK(
+        Runner(place + "st.global.u32 [%d1], %r1;\nst.global.u32 [%d1], %r1;\n").run(1, 1, 256).traffic.fresh_writes ==
+        32);
+    CHECK(
+        Runner(place + "ld.global.u32 %r2, [%d1];\nst.global.u32 [%d1], %r2;\n").run(1, 1, 256).traffic.fresh_writes ==
+        0);
+}
+
+TEST_CASE("constant memory gives what is at one address in two cycles, neighbours that ptxas merges together") {
+    // %r3 is the lane times `apart`, in bytes, or 0.
+    const auto cycles = [](const std::string& load, unsigned apart) {
+        const std::string text =
+            ".version 8.6\n.target sm_90\n.address_size 64\n.const .align 16 .b8 table[4096];\n"
+            ".visible .entry k(.param .u64 a, .param .u64 n) {\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n"
+            "mov.u32 %r1, %laneid;\nmul.wide.u32 %d1, %r1, " +
+            std::to_string(apart) + ";\nmov.u64 %d2, table;\nadd.s64 %d2, %d2, %d1;\n" + load + "ret;\n}\n";
+        return Runner(text, Runner::whole).run(1, 1, 32).traffic.constant_cycles;
+    };
+    CHECK(cycles("ld.const.u32 %r2, [%d2];\n", 0) == 2);
+    CHECK(cycles("ld.const.u32 %r2, [%d2];\n", 4) == 64);
+    CHECK(cycles("ld.const.v2.u32 {%r2, %r3}, [%d2];\n", 0) == 2);
+    CHECK(cycles("ld.const.v4.u32 {%r2, %r3, %r4, %r5}, [%d2];\n", 0) == 4);
+    CHECK(cycles("ld.const.u8 %r2, [%d2];\n", 1) == 64);
+    CHECK(cycles("ld.const.u8 %r2, [%d2];\n", 0) == 2);
+    CHECK(cycles("ld.const.u32 %r2, [%d2];\nld.const.u32 %r3, [%d2+4];\n", 8) == 64);  // one load of eight bytes
+    CHECK(cycles("ld.const.u32 %r2, [%d2];\nld.const.u32 %r3, [%d2+8];\n", 8) == 128);
+    CHECK(cycles("ld.const.u32 %r2, [table+4];\n", 0) == 0);  // an operand
 }
 
 TEST_CASE("turns of a loop of compare-and-swap that warps take because others are faster") {
