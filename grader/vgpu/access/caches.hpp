@@ -8,8 +8,9 @@
 //   L2  one per launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back. It
 //       sees the misses of the L1s, block after block in the order of their index.
 //
-// Not modelled: blocks that find each other's data in L1, the interleaving of resident blocks, local memory, misses of
-// constants, prefetching, and misses that are still in progress at the next access.
+// Not modelled: blocks that find each other's data in L1 (shared_l1.hpp has them, for times), the interleaving of
+// resident blocks, local memory, misses of constants, prefetching, and misses that are still in progress at the next
+// access.
 #pragma once
 
 #include <algorithm>

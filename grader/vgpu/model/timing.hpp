@@ -10,7 +10,7 @@
 //   l2       each line and sector that L1 does not hold; each line and each sector of it that a request stores, also a
 //            part of one; atomics on one word wait for each other, in its slice of L2
 //   dram     what the launch touches of its buffers once, plus what more than L2 holds loses between uses; nothing if
-//            L2 can hold it: then it has it from the copy or the launch before
+//            L2 can hold it: then it has it from the copy or the launch before; a part if L2 can hold a part
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own instructions that wait for each other
 //            (block_paths.hpp), and for its loads; a block as long as its longest warp. Of the loads of a block the
