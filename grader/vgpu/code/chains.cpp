@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/code/flow_graph.hpp"
+#include "vgpu/code/machine_code.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -130,7 +131,12 @@ bool brings_a_value(StatKind kind) {
 
 std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn) {
     const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
-    return wait != code.load_waits.end() && wait->insn == insn ? wait->turns : 0;
+    return wait != code.load_waits.end() && wait->insn == insn && wait->head == insn ? wait->turns : 0;
+}
+
+std::uint32_t head_of_wait(const Code& code, std::uint32_t insn) {
+    const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
+    return wait != code.load_waits.end() && wait->insn == insn ? wait->head : insn;
 }
 
 LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
@@ -181,12 +187,14 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
 
     const std::vector<std::uint32_t> cycles = flow.cycles();
     const auto cycle_of = [&](std::uint32_t reg) { return reg < cycles.size() ? cycles[reg] : none; };
-    std::set<std::uint32_t> mixing_lines, constant_lines;  // these load what no store changes
-    std::map<std::uint32_t, StatKind> kinds;               // by instruction
+    std::set<std::uint32_t> mixing_lines, constant_lines, slow_path_lines;  // constant: they load what no store changes
+    std::map<std::uint32_t, StatKind> kinds;                                // by instruction
     for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
         kinds.emplace(code.stat_insns[slot], code.stat_kinds[slot]);
     for (const ptx::Instruction& in : source.body)
-        if (mixes(in))
+        if (has_slow_path(in))
+            slow_path_lines.insert(in.ptx_line);
+        else if (mixes(in))
             mixing_lines.insert(in.ptx_line);
         else if (std::ranges::find(in.modifiers, "nc") != in.modifiers.end())
             constant_lines.insert(in.ptx_line);
@@ -211,12 +219,18 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     // By cycle and side: the loads of this block that are listed. Sides are blocks of a stretch that a predicate
     // guards; all else has side 0, and its loads are on their way at the same time as those of the sides.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chain_depth;
-    std::map<std::uint32_t, std::uint32_t> loads_before;                       // by register: the same, of all loads
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> at_once;  // by side and how many they wait for
+    std::map<std::uint32_t, std::uint32_t> loads_before;  // by register: the same, of all loads
+    // Loads in flight beside each other, and the first instruction that uses what one of them brings.
+    struct Flight {
+        std::uint32_t head = none, count = 0, use = none;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Flight> at_once;  // by side and how many they wait for
+    std::map<std::uint32_t, std::pair<Flight*, std::uint32_t>> brought;  // by register: in which one, with this head
     std::size_t first_wait = 0;                                                // of this block in found.waits
     std::uint32_t block = none;
-    // How many loads the stores of this block wait for: of global memory, of shared memory; and for what none changes.
-    // A load behind a store of its memory cannot be moved before it.
+    // How many loads that wait for each other the stores of this block wait for: of global memory, of shared memory;
+    // and, for loads of what no store changes, its quotients. A load is not moved before a store of its memory, or
+    // before a slow path.
     std::uint32_t stored[3] = {};
     constexpr std::uint32_t unchanged = 2;
     // A predicate for which the blocks of a stretch wait up to one of them, by how many loads that itself waits for.
@@ -226,18 +240,17 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     // No more than so many loads are in flight, of however many turns.
     const auto finish_block = [&] {
         std::uint32_t most = 1;
-        for (const auto& [key, count] : at_once) most = std::max(most, count);
-        for (; first_wait < found.waits.size(); ++first_wait) {
+        for (const auto& [key, flight] : at_once) most = std::max(most, flight.count);
+        for (; first_wait < found.waits.size(); ++first_wait)
             found.waits[first_wait].turns = std::clamp(loads_in_flight / most, 1u, code.blocks[block].turns);
-        }
     };
     auto load = loads.begin();
     for (const auto& [insn, all] : registers) {
         const std::uint32_t part = block_of(code, insn);
         if (const std::uint32_t here = code.blocks[part].stretch; here != block) {
             finish_block();
-            depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear();
-            stored[0] = stored[1] = 0;
+            depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear(), brought.clear();
+            std::ranges::fill(stored, 0u);
             guard = {};
             block = here;
         }
@@ -253,9 +266,16 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                       all_waits = std::max(deepest(loads_before), guard.all_waits);
         if (insn == code.blocks[part].end && code.blocks[part].predicated_until > 0)
             guard = {code.blocks[part].predicated_until, waits, all_waits};
+        for (const std::uint32_t reg : all.read)
+            if (const auto known = brought.find(reg); known != brought.end()) {
+                Flight& flight = *known->second.first;
+                if (flight.head == known->second.second) flight.use = std::min(flight.use, insn);
+            }
         const auto kind = kinds.find(insn);
         const std::uint32_t memory = kind != kinds.end() && is_shared(kind->second) ? 1 : 0;
         if (kind != kinds.end() && is_store(kind->second)) stored[memory] = std::max(stored[memory], all_waits);
+        if (slow_path_lines.contains(code.ptx_lines[insn]))
+            for (std::uint32_t& each : stored) each = std::max(each, all_waits);
         while (load != loads.end() && *load < insn) ++load;
         if (load != loads.end() && *load == insn) {
             bool is_irregular = std::ranges::any_of(
@@ -279,8 +299,12 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             const std::uint32_t from = constant_lines.contains(code.ptx_lines[insn]) ? unchanged : memory;
             all_waits = std::max(all_waits, stored[from]) + 1;
             const std::uint32_t with = at_once.contains({0, all_waits}) ? 0 : side;
-            if (at_once[{with, all_waits}]++ % loads_in_flight == 0)
-                found.waits.push_back({insn, 1});  // turns: see finish_block
+            Flight& flight = at_once[{with, all_waits}];
+            const bool is_far = flight.use != none && insn - flight.use > moved_past_at_most;
+            if (flight.count % loads_in_flight == 0 || is_far) flight = {insn, 0, none};
+            ++flight.count;
+            for (const std::uint32_t to : all.written) brought[to] = {&flight, flight.head};
+            found.waits.push_back({insn, flight.head, 1});  // turns: see finish_block
         }
         for (const std::uint32_t to : all.written) depth[to] = waits, loads_before[to] = all_waits;
     }

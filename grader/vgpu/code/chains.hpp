@@ -26,6 +26,8 @@ struct LoopLoads {
 bool brings_a_value(StatKind kind);  // into registers
 // In how many turns of its loop a warp waits for this load; 0: never.
 std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn);
+// The load beside which this one is in flight, which may be itself.
+std::uint32_t head_of_wait(const Code& code, std::uint32_t insn);
 
 LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
                           const std::vector<RegisterAccess>& accesses);

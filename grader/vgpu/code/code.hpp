@@ -193,9 +193,9 @@ struct Collective {
     std::string_view function;  // in CUDA C++: "__shfl_up_sync()"; empty if it has none
 };
 
-// A warp waits for this load once in so many turns of its loop.
+// This load is in flight beside `head`, for which its warp waits; for those of so many turns of its loop at once.
 struct LoadWait {
-    std::uint32_t insn = 0, turns = 1;
+    std::uint32_t insn = 0, head = 0, turns = 1;
 };
 
 // One of so many loads of shared memory that ptxas makes one of.

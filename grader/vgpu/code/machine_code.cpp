@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "vgpu/code/flow_graph.hpp"
+#include "vgpu/ptx/names.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -175,6 +176,12 @@ void find_predicated_branches(Code& code, const FunctionCode& function) {
         if (is_short) block.predicated_until = join;
         if (is_short && entries[join] == inner) last = std::max(last, join);
     }
+}
+
+bool has_slow_path(const ptx::Instruction& in) {
+    return (in.opcode == "div" || in.opcode == "sqrt" || in.opcode == "rcp") && !in.modifiers.empty() &&
+           ptx::is_floating(ptx::parse_type(in.modifiers.back())) &&
+           std::ranges::none_of(in.modifiers, [](const auto& one) { return one == "approx" || one == "full"; });
 }
 
 std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& function, const ptx::Function& source) {

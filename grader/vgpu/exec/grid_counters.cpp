@@ -50,19 +50,29 @@ void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, std::u
         chains.queue_cycles += cycles_a_sector * (total.sectors_or_wavefronts - at_once);
 }
 
+// How often a warp waits for loads that are in flight together, by the farthest level that one of them asked.
+struct Flight {
+    std::uint64_t waits = 0, beyond_l1 = 0, beyond_l2 = 0;
+};
+
 void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
-               const CacheStats& caches, std::uint32_t turns) {
+               const CacheStats& caches, std::uint32_t turns, Flight& flight) {
     if (kind == StatKind::GlobalAtomic) return;
-    Waits& waits =
-        kind == StatKind::SharedLoad || kind == StatKind::SharedAtomic ? traffic.shared_waits : traffic.global_waits;
+    const bool shared = kind == StatKind::SharedLoad || kind == StatKind::SharedAtomic;
+    Waits& waits = shared ? traffic.shared_waits : traffic.global_waits;
     waits.loads += total.requests;
-    if (turns == 0) {
-        if (&waits == &traffic.global_waits)
-            waits.waits.queue_cycles += std::max(cycles_a_request * total.requests, total.conflicts);
-        return;
-    }
     Chains all;
     add_chained(all, kind, total, beyond_l1, caches, false);
+    if (!shared) {
+        flight.beyond_l1 = std::max(flight.beyond_l1, all.l2 + all.dram);
+        flight.beyond_l2 = std::max(flight.beyond_l2, all.dram);
+        all.l1 = all.l2 = all.dram = 0;
+    }
+    if (turns == 0) {
+        if (!shared) waits.waits.queue_cycles += std::max(cycles_a_request * total.requests, total.conflicts);
+        return;
+    }
+    flight.waits = total.requests / turns;
     all.scale(1, turns);
     waits.waits += all;
 }
@@ -141,6 +151,7 @@ void Grid::collect_counters() {
     // The machine's cost says the rest.
     std::uint64_t& issued = result_.traffic.issue_tenths;
     issued -= std::min(result_.traffic.machine.further * issue_tenths::further, issued);
+    std::map<std::uint32_t, Flight> flights;  // by the first load
     for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
         MemoryStats total;
         std::uint64_t beyond_l1 = 0, missed_lines = 0;  // beyond_l1: requests
@@ -172,7 +183,7 @@ void Grid::collect_counters() {
                         std::ranges::find(code.compare_and_swaps, s) != code.compare_and_swaps.end());
         else if (brings_a_value(code.stat_kinds[s]))
             add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
-                      turns_of_wait(code, code.stat_insns[s]));
+                      turns_of_wait(code, code.stat_insns[s]), flights[head_of_wait(code, code.stat_insns[s])]);
         if (code.stat_kinds[s] == StatKind::GlobalLoad &&
             std::ranges::binary_search(code.irregular_loads, code.stat_insns[s]) &&
             (is_chained || total.sectors_or_wavefronts > scattered_sectors * total.requests))
@@ -206,6 +217,12 @@ void Grid::collect_counters() {
             if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
         });
+    }
+    for (const auto& [head, flight] : flights) {
+        const std::uint64_t beyond_l1 = std::min(flight.beyond_l1, flight.waits),
+                            beyond_l2 = std::min(flight.beyond_l2, beyond_l1);
+        Chains& waits = result_.traffic.global_waits.waits;
+        waits.l1 += flight.waits - beyond_l1, waits.l2 += beyond_l1 - beyond_l2, waits.dram += beyond_l2;
     }
     for (const Executor& e : executors_) result_.traffic.machine.exchanges += e.match_exchanges;
     add_retries();
