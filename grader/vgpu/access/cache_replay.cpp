@@ -25,7 +25,7 @@ CacheStats CacheReplay::stats(std::size_t slot) const {
     return all;
 }
 
-void CacheReplay::replay(Part& part, const BlockRun& run) {
+void CacheReplay::replay(Part& part, BlockRun& run) {
     const auto number = static_cast<unsigned>(&part - parts_.data());
     if (number == sets().parts()) {
         lost_.l2_reads += run.lost_reads;
@@ -33,11 +33,13 @@ void CacheReplay::replay(Part& part, const BlockRun& run) {
         lost_.l2_writes += run.lost_writes;
         lost_.dram_writes += run.lost_writes;
         for (const BlockWork& work : run.blocks) spread_.add(work);
-        for (const BlockRun::Sampled& block : run.sampled) shared_l1_.add(block.number, block.misses);
         return;
     }
     const BlockRun::Part& mine = run.parts[number];
     l2_.request(std::span(mine.memory).first(mine.used), part.stats, number);
+    for (BlockRun::Sampled& block : run.sampled)
+        if (shared_l1_.number_of(block.number) % sets().parts() == number)
+            shared_l1_.add(block.number, std::move(block.misses));
 }
 
 // Gives an old run for it, if there is one.
@@ -66,7 +68,7 @@ void CacheReplay::drop_done() {
 void CacheReplay::work_on(Part& part, Lock& lock) {
     part.busy = true;
     while (has_more(part)) {
-        std::array<const BlockRun*, 32> runs{};
+        std::array<BlockRun*, 32> runs{};
         const std::size_t first = part.done - dropped_, count = std::min(queue_.size() - first, runs.size());
         for (std::size_t i = 0; i < count; ++i) runs[i] = queue_[first + i].run.get();
         lock.unlock();

@@ -1,7 +1,8 @@
 // Gives the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, regardless of the order
 // in which they end. L2 has a part for each two host threads, up to L2Sets::max_parts. A part belongs to one of them,
 // in whose core's caches its sets stay, and which does what there is for it whenever it hands over a run. If too many
-// runs wait, any host thread does what it finds.
+// runs wait, any host thread does what it finds. Multiprocessors whose L1 is looked up (shared_l1.hpp) are spread over
+// the parts of L2.
 #pragma once
 
 #include <condition_variable>
@@ -50,7 +51,7 @@ class CacheReplay {
     Part* find_work();
     Run put_in_order(Run run);
     void work_on(Part& part, Lock& lock);
-    void replay(Part& part, const BlockRun& run);
+    void replay(Part& part, BlockRun& run);
     void drop_done();
 
     std::mutex mutex_;  // of all members up to spare_, but what belongs to the run and part that a host thread works on

@@ -207,10 +207,10 @@ void Grid::roll_back() {
 
 void Grid::new_caches(unsigned threads) {
     const LaunchLimits& limits = launch_.limits;
-    caches_.emplace(
-        limits.l2_bytes, launch_.code.stat_kinds.size(),
-        Multiprocessors{limits.multiprocessors, limits.blocks_at_once, limits.l1_bytes * limits.blocks_at_once},
-        threads);
+    caches_.emplace(limits.l2_bytes, launch_.code.stat_kinds.size(),
+                    Multiprocessors{limits.multiprocessors, limits.blocks_at_once,
+                                    limits.l1_bytes * limits.blocks_at_once, launch_.blocks},
+                    threads);
 }
 
 void Grid::end_block(Executor& e, BlockState& block) {

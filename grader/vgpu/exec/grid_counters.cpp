@@ -104,7 +104,6 @@ void add_scattered(Scattered& scattered, const MemoryStats& total, const CacheSt
 }  // namespace
 
 void Grid::collect_counters() {
-    caches_->shared_l1().finish();
     const Code& code = launch_.code;
     device::Counters& counters = result_.counters;
     std::map<std::pair<std::string, std::uint32_t>, device::Counters> by_line;
@@ -171,7 +170,7 @@ void Grid::collect_counters() {
         if (code.stat_kinds[s] == StatKind::GlobalLoad) {
             result_.traffic.load_cycles += total.conflicts;
             result_.traffic.missed_lines += missed_lines;
-            const SharedL1::Found& found = caches_->shared_l1().found(s);
+            const SharedL1::Found found = caches_->shared_l1().found(s);
             if (found.asked > 0)
                 result_.traffic.shared_hits += scaled(caches_->stats(s).l2_reads, found.found, found.asked);
         }

@@ -17,7 +17,8 @@ using Kind = LineRequest::Kind;
 
 constexpr std::uint64_t l2_bytes = 64 * 1024;  // half of the lines
 constexpr std::size_t slots = 3;
-constexpr std::uint32_t multiprocessors = 5;
+constexpr std::uint64_t block_count = 900;
+constexpr Multiprocessors multiprocessors{5, 3, 64 * 1024, block_count};  // all are sampled
 
 struct Block {
     std::vector<LineRequest> misses;
@@ -28,16 +29,18 @@ BlockRun make_run(std::uint64_t first, std::span<const Block> blocks, const L2Se
     BlockRun run;
     for (const Block& block : blocks) {
         std::vector<LineRequest> misses = block.misses;
-        run.add(first++, misses, block.work, sets);
+        run.add(first++, misses, block.work, sets, true);
     }
     return run;
 }
 
 std::vector<Block> random_blocks() {
     std::mt19937 random(7);
-    std::vector<Block> blocks(900);
+    std::vector<Block> blocks(block_count);
     for (Block& block : blocks) {
-        for (auto misses = random() % (&block == &blocks[100] ? 20'000 : 400); misses > 0; --misses)
+        // So many that the first multiprocessor has enough of them before its last block.
+        const bool many = (&block - blocks.data()) % 100 == 0;
+        for (auto misses = random() % (many ? 20'000 : 400); misses > 0; --misses)
             block.misses.push_back(LineRequest::of(random() % 1024, 1 + random() % 15, static_cast<Kind>(random() % 4),
                                                    static_cast<std::uint16_t>(random() % slots)));
         block.work.add({.issue_tenths = random() % 1000});
@@ -60,14 +63,19 @@ std::vector<BlockRun> random_runs(const L2Sets& sets) {
 }
 
 // All that a launch counts.
-std::vector<double> counted(const CacheReplay& replay) {
+std::vector<double> counted(CacheReplay& replay) {
     std::vector<double> all;
     const auto add = [&](const CacheStats& s) {
         for (const auto count :
              {s.l2_reads, s.l2_read_hits, s.l2_writes, s.dram_reads, s.dram_writes, s.fetched_sectors})
             all.push_back(static_cast<double>(count));
     };
-    for (std::size_t slot = 0; slot < slots; ++slot) add(replay.stats(slot));
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+        add(replay.stats(slot));
+        const SharedL1::Found found = replay.shared_l1().found(slot);
+        all.push_back(static_cast<double>(found.asked));
+        all.push_back(static_cast<double>(found.found));
+    }
     add(replay.lost());
     all.push_back(static_cast<double>(replay.spread().most_instructions()));
     all.push_back(replay.spread().busiest_issue());
@@ -75,7 +83,7 @@ std::vector<double> counted(const CacheReplay& replay) {
 }
 
 std::vector<double> in_order() {
-    CacheReplay replay(l2_bytes, slots, {multiprocessors});
+    CacheReplay replay(l2_bytes, slots, multiprocessors);
     for (BlockRun& run : random_runs(replay.sets())) replay.finish(run);
     return counted(replay);
 }
@@ -83,7 +91,7 @@ std::vector<double> in_order() {
 }  // namespace
 
 TEST_CASE("a run counts as its blocks one by one") {
-    CacheReplay replay(l2_bytes, slots, {multiprocessors});
+    CacheReplay replay(l2_bytes, slots, multiprocessors);
     const std::vector<Block> blocks = random_blocks();
     const std::size_t runs = random_runs(replay.sets()).size();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -99,7 +107,7 @@ TEST_CASE("runs of several host threads count in the order of their blocks") {
     const std::vector<double> expected = in_order();
     for (const unsigned count : {2, 4, 7, 100})
         for (int attempt = 0; attempt < 5; ++attempt) {
-            CacheReplay replay(l2_bytes, slots, {multiprocessors}, count);
+            CacheReplay replay(l2_bytes, slots, multiprocessors, count);
             std::vector<BlockRun> runs = random_runs(replay.sets());
             std::atomic<std::size_t> next{0};
             const auto work = [&](unsigned thread) {
@@ -114,7 +122,7 @@ TEST_CASE("runs of several host threads count in the order of their blocks") {
 }
 
 TEST_CASE("runs wait for the first one, however many they are") {
-    CacheReplay replay(l2_bytes, slots, {multiprocessors}, GENERATE(1u, 3u));
+    CacheReplay replay(l2_bytes, slots, multiprocessors, GENERATE(1u, 3u));
     std::vector<BlockRun> runs = random_runs(replay.sets());
     for (std::size_t i = runs.size(); i-- > 0;) {
         CHECK(replay.stats(0).l2_reads == 0);
@@ -125,7 +133,7 @@ TEST_CASE("runs wait for the first one, however many they are") {
 }
 
 TEST_CASE("one host thread does what is left to others that do not come") {
-    CacheReplay replay(l2_bytes, slots, {multiprocessors}, 5);
+    CacheReplay replay(l2_bytes, slots, multiprocessors, 5);
     for (BlockRun& run : random_runs(replay.sets())) {
         replay.finish(run, 4);  // which has no part of its own
         CHECK((run.blocks.empty() && run.misses() == 0 && run.lost_reads == 0));

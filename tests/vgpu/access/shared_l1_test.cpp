@@ -38,9 +38,8 @@ TEST_CASE("a block finds what one before it on the same multiprocessor has loade
 
 TEST_CASE("blocks that are there at the same time share L1") {
     const auto found = [](std::uint32_t at_once, bool same) {
-        SharedL1 l1({1, at_once, l1_bytes}, 1);
+        SharedL1 l1({1, at_once, l1_bytes, 4}, 1);
         for (std::uint64_t block = 0; block < 4; ++block) l1.add(block, lines(same ? 9 : block << 20, l1_lines / 3, 3));
-        l1.finish();
         return static_cast<double>(l1.found(0).found) / static_cast<double>(l1.found(0).asked);
     };
     CHECK(found(1, false) > 0.6);  // each finds its own lines in the second and third round
@@ -77,6 +76,19 @@ TEST_CASE("the first blocks of a long launch are enough") {
     CHECK((block > 2 && block < 100));
     const std::uint64_t asked = l1.found(0).asked;
     l1.add(block, lines(0, 10));  // was on its way when the last one came
-    l1.finish();
     CHECK(l1.found(0).asked == asked);
+}
+
+TEST_CASE("each multiprocessor has enough by itself, and looks up what it has when its last block comes") {
+    constexpr std::uint64_t blocks = 100;
+    SharedL1 l1({2, 64, l1_bytes, blocks}, 1);
+    while (l1.samples(0)) l1.add(0, lines(0, SharedL1::max_requests));
+    const std::uint64_t asked = l1.found(0).asked;
+    CHECK(asked > 0);  // although fewer blocks came than are there at the same time
+    l1.add(1, lines(0, 10));
+    CHECK((l1.samples(1) && l1.samples(97) && !l1.samples(98)));
+    CHECK(l1.found(0).asked == asked);
+    l1.add(99, lines(0, 10));
+    CHECK(l1.found(0).asked == asked + 4 * 20);
+    CHECK(l1.found(0).found == asked / 8 * 7 + 4 * 10);  // eight blocks had asked for the same
 }

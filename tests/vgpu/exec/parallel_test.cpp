@@ -176,6 +176,19 @@ TEST_CASE("blocks that exchange by barriers and by shuffles") {
     }
 }
 
+TEST_CASE("irregular loads, of which times need only the first") {
+    constexpr int n = 1 << 16;
+    std::vector<int> places(8 * n);
+    std::uint32_t random = 9;
+    for (int& place : places) place = static_cast<int>((random = random * 1664525u + 1013904223u) >> 16);
+    check_always_the_same([&](unsigned threads, const device::Checks& checks) {
+        Machine m = machine(threads, checks, WG_BENCH_KERNELS);
+        const auto in = m.upload(noise(n)), out = m.upload(std::vector<float>(n));
+        const auto r = m.launch("gather", {n / 256}, {256}, in, m.upload(places), out, n);
+        return Outcome{m.download(out), {}, r.counters, r.duration_ns};
+    });
+}
+
 TEST_CASE("a fault is the first block's, whatever ran beside it") {
     std::string serial;
     for (const unsigned threads : {1u, 2u, 8u}) {
