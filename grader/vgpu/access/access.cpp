@@ -253,6 +253,18 @@ bool more_lanes_in_a_bank(const Access& x, unsigned most) {
 
 }  // namespace
 
+bool Access::fills_sectors(unsigned bytes) const {
+    if (kind == Kind::Contiguous) return mask == full_mask;
+    constexpr unsigned lanes = warp_size / 4;
+    if (lanes * bytes < sector_bytes) return false;
+    bool fills = mask != 0;
+    for (unsigned g = 0; g < 4; ++g) {
+        const std::uint32_t active = mask >> g * lanes & 0xffu;
+        fills &= active == 0 || (active == 0xff && group[g] == Kind::Contiguous);
+    }
+    return fills;
+}
+
 Access::Wavefronts Access::wavefronts(unsigned bytes) const {
     if (bytes <= bank_bytes) {
         if (kind != Kind::Other || (bytes == bank_bytes && conflict_free_by_groups(*this))) return {1, 1};

@@ -44,6 +44,10 @@ struct Access {
         return falls == 0 ? static_cast<std::uint32_t>(changes + 1) : distinct(sector_bytes);
     }
 
+    // True if a store fills its sectors, except perhaps the first and the last one of lanes that follow each other:
+    // their neighbours fill these.
+    [[nodiscard]] bool fills_sectors(unsigned bytes) const;
+
     // The number of different words that the lanes request; a word has 4 bytes, or what one lane moves if that is more.
     // Constant memory delivers one word at a time, to all lanes that request it.
     [[nodiscard]] std::uint32_t distinct_words(unsigned bytes) const {

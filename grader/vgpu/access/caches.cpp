@@ -50,6 +50,10 @@ inline void BlockL1::perform_line(std::uint64_t line, unsigned sectors, const St
     if (step.kind == LineRequest::Kind::Read) {
         there = cache_.read(line, sectors);
         (*stats_)[step.slot].l1_hits += count_sectors(there);
+    } else if (step.kind == LineRequest::Kind::Write) {
+        cache_.read(line, sectors);  // afterwards they are present
+    } else if (step.kind == LineRequest::Kind::WritePart) {
+        cache_.read(line, 0);
     } else if (step.kind == LineRequest::Kind::Atomic) {
         cache_.forget(line, sectors);
     }

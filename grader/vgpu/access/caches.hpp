@@ -3,8 +3,9 @@
 //
 //   L1  each block has its own, empty when the block begins: the multiprocessor's L1 without the part that shared
 //       memory takes, shared evenly by the resident blocks. Lines of 128 bytes in sectors of 32, four ways, LRU. Loads
-//       fill it; stores write through and leave it unchanged; atomics and loads that ask for L2 (.cg, volatile,
-//       ordered) bypass it. Between two barriers of the block, its warps take turns, one memory instruction each.
+//       fill it; so do stores, which write through, with sectors that they fill, while a part of a sector takes room
+//       and gives nothing to loads; atomics and loads that ask for L2 (.cg, volatile, ordered) bypass it. Between two
+//       barriers of the block, its warps take turns, one memory instruction each.
 //   L2  one per launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back. It
 //       sees the misses of the L1s, block after block in the order of their index.
 //

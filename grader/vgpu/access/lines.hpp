@@ -27,7 +27,8 @@ static_assert(sizeof(LinePart) == 8);
 
 // The sectors of one 128-byte line that a memory instruction requests. Line and sectors are where a LinePart has them.
 struct LineRequest {
-    enum class Kind : std::uint8_t { Read, ReadPastL1, Write, Atomic };
+    // Write: of whole sectors. WritePart: of sectors of which some bytes stay.
+    enum class Kind : std::uint8_t { Read, ReadPastL1, Write, WritePart, Atomic };
     static constexpr int slot_bits = 16;
     std::uint64_t line : 41;         // address / 128; addresses have 48 bits
     std::uint64_t slot : slot_bits;  // the slot of the instruction's statistics
@@ -43,6 +44,11 @@ struct LineRequest {
     }
 };
 static_assert(sizeof(LineRequest) == 8);
+
+// The kind of a store: see Access::fills_sectors().
+constexpr LineRequest::Kind write_kind(bool fills) {
+    return fills ? LineRequest::Kind::Write : LineRequest::Kind::WritePart;
+}
 
 constexpr std::uint64_t count_sectors(std::uint64_t bits) { return static_cast<std::uint64_t>(std::popcount(bits)); }
 
@@ -85,6 +91,7 @@ struct alignas(64) ShapeLines {
     std::vector<LinePart> parts;
     std::uint32_t sectors = 0;  // of all parts
     std::uint32_t l1_cycles = 0;
+    bool filled = false;  // by a store: Access::fills_sectors
     // Where the L1 model has a copy of the parts in one phase; see BlockL1.
     std::uint32_t copy = 0;
     std::uint64_t phase = 0;

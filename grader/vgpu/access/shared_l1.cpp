@@ -29,10 +29,14 @@ void SharedL1::run(Multiprocessor& its) const {
         for (const auto& misses : its.waiting) {
             if (i >= misses.size()) continue;
             const LineRequest& miss = misses[i];
-            if (static_cast<LineRequest::Kind>(miss.kind) != LineRequest::Kind::Read) continue;
+            const auto kind = static_cast<LineRequest::Kind>(miss.kind);
+            if (kind == LineRequest::Kind::ReadPastL1 || kind == LineRequest::Kind::Atomic) continue;
+            const unsigned sectors = kind == LineRequest::Kind::WritePart ? 0 : static_cast<unsigned>(miss.sectors);
+            const unsigned there = its.cache.read(miss.line, sectors);
+            if (kind != LineRequest::Kind::Read) continue;
             Found& found = its.found[miss.slot];
-            found.asked += count_sectors(miss.sectors);
-            found.found += count_sectors(its.cache.read(miss.line, static_cast<unsigned>(miss.sectors)));
+            found.asked += count_sectors(sectors);
+            found.found += count_sectors(there);
         }
     its.waiting.clear();
 }

@@ -76,8 +76,9 @@ std::uint32_t Pattern::local_sectors_anywhere() {
 std::uint8_t Pattern::learn_lines(std::uint64_t place) {
     const LineParts touched(*this, place, bytes);
     const std::uint32_t l1_cycles = at(place).l1_cycles(bytes, touched.size());
+    const bool filled = fills_sectors(bytes);
     const auto same = [&](const ShapeLines& known) {
-        return known.l1_cycles == l1_cycles && std::ranges::equal(known.parts, touched);
+        return known.l1_cycles == l1_cycles && known.filled == filled && std::ranges::equal(known.parts, touched);
     };
     const auto known = std::ranges::find_if(lines_, same);
     if (known == lines_.end()) {
@@ -85,6 +86,7 @@ std::uint8_t Pattern::learn_lines(std::uint64_t place) {
         lines.parts.assign(touched.begin(), touched.end());
         lines.sectors = touched.sectors();
         lines.l1_cycles = l1_cycles;
+        lines.filled = filled;
         return static_cast<std::uint8_t>(lines_.size());
     }
     return static_cast<std::uint8_t>(known - lines_.begin() + 1);

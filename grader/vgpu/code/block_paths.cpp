@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "vgpu/code/machine_code.hpp"
 #include "vgpu/code/machine_cost.hpp"
@@ -30,21 +31,11 @@ std::uint64_t latency(const ptx::Instruction& in, const MachineCost& cost) {
            (cost.doubles > 0 ? double_more : 0);
 }
 
-// A load of global memory does not move before a store, since both may mean the same place.
-enum class Global : std::uint8_t { none, load, store };
-
-Global global_access(const ptx::Instruction& in) {
-    if (in.modifiers.empty() || in.modifiers.front() != "global") return Global::none;
-    if (in.opcode == "st") return Global::store;
-    return in.opcode == "ld" && std::ranges::find(in.modifiers, "nc") == in.modifiers.end() ? Global::load
-                                                                                            : Global::none;
-}
-
 struct Step {
     std::vector<std::uint32_t> read, written;
     std::uint64_t latency = 0;
     bool has_branch = false;  // in machine code: nothing moves past it
-    Global access = Global::none;
+    const ptx::Instruction* source = nullptr;
 };
 
 using PositionOfLine = std::map<std::uint32_t, std::size_t>;  // in the function's body
@@ -73,19 +64,24 @@ bool counts(const Code& code, std::uint32_t begin, std::uint32_t end, const ptx:
     return false;
 }
 
+bool is_global(const ptx::Instruction& in, std::string_view opcode) {
+    return in.opcode == opcode && std::ranges::find(in.modifiers, "global") != in.modifiers.end();
+}
+
 // Runs the steps, in the best order, once their registers are ready, and returns when the last one starts.
 std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t, std::uint64_t>& ready) {
-    std::uint64_t end = 0, barrier = 0, stored = 0;
+    std::uint64_t end = 0, barrier = 0;
+    StoresBefore stores;
     std::vector<std::uint64_t> starts;
     for (const Step* step : steps) {
-        std::uint64_t start =
-            starts.size() < moved_past_at_most ? barrier
-                                               : std::max(barrier, starts[starts.size() - moved_past_at_most]);
+        std::uint64_t start = starts.size() < moved_past_at_most
+                                  ? barrier
+                                  : std::max(barrier, starts[starts.size() - moved_past_at_most]);
         if (step->has_branch) start = std::max(start, end);
         for (const std::uint32_t reg : step->read)
             if (const auto known = ready.find(reg); known != ready.end()) start = std::max(start, known->second);
-        if (step->access == Global::load) start = std::max(start, stored);
-        if (step->access == Global::store) stored = std::max(stored, start);
+        if (step->source && is_global(*step->source, "ld")) start = std::max(start, stores.of(*step->source));
+        if (step->source && is_global(*step->source, "st")) stores.add(*step->source, start);
         for (const std::uint32_t reg : step->written) ready[reg] = start + step->latency;
         if (step->has_branch) barrier = start + step->latency;
         starts.push_back(start);
@@ -111,7 +107,7 @@ void find_block_paths(Code& code, const FunctionCode& function, const ptx::Funct
         if (at == positions.end()) continue;
         step.latency = latency(source.body[at->second], costs[at->second]);
         step.has_branch = has_slow_path(source.body[at->second]);
-        step.access = global_access(source.body[at->second]);
+        step.source = &source.body[at->second];
     }
     for (std::uint32_t first = function.first_block, last = first; first < function.end_block; first = ++last) {
         BasicBlock& block = code.blocks[first];

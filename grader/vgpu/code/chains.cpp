@@ -18,10 +18,6 @@ constexpr std::uint32_t max_blocks = 2048;
 constexpr std::uint32_t loads_in_flight = 16;  // of a warp, measured on an H100 (tests/model/h100.md, "overlap")
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-bool is_shared(StatKind kind) {
-    return kind == StatKind::SharedLoad || kind == StatKind::SharedStore || kind == StatKind::SharedAtomic;
-}
-
 bool is_store(StatKind kind) { return kind == StatKind::GlobalStore || kind == StatKind::SharedStore; }
 
 struct Registers {
@@ -187,22 +183,20 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
 
     const std::vector<std::uint32_t> cycles = flow.cycles();
     const auto cycle_of = [&](std::uint32_t reg) { return reg < cycles.size() ? cycles[reg] : none; };
-    std::set<std::uint32_t> mixing_lines, constant_lines, slow_path_lines;  // constant: they load what no store changes
-    std::map<std::uint32_t, StatKind> kinds;                                // by instruction
+    std::map<std::uint32_t, const ptx::Instruction*> source_of_line;
+    for (const ptx::Instruction& in : source.body) source_of_line.emplace(in.ptx_line, &in);
+    const auto source_of = [&](std::uint32_t insn) -> const ptx::Instruction* {
+        const auto in = source_of_line.find(code.ptx_lines[insn]);
+        return in == source_of_line.end() ? nullptr : in->second;
+    };
+    std::map<std::uint32_t, StatKind> kinds;  // by instruction
     for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
         kinds.emplace(code.stat_insns[slot], code.stat_kinds[slot]);
-    for (const ptx::Instruction& in : source.body)
-        if (has_slow_path(in))
-            slow_path_lines.insert(in.ptx_line);
-        else if (mixes(in))
-            mixing_lines.insert(in.ptx_line);
-        else if (std::ranges::find(in.modifiers, "nc") != in.modifiers.end())
-            constant_lines.insert(in.ptx_line);
     std::vector<std::uint32_t> seeds;
     std::map<std::uint32_t, std::uint32_t> mixed;  // by register: how often, outside of loops
     for (const auto& [insn, all] : registers) {
         const bool is_load = std::ranges::binary_search(loads, insn),
-                   mixing = mixing_lines.contains(code.ptx_lines[insn]);
+                   mixing = source_of(insn) && mixes(*source_of(insn));
         std::uint32_t times = 0;
         for (const std::uint32_t from : all.read)
             if (const auto known = mixed.find(from); known != mixed.end()) times = std::max(times, known->second);
@@ -224,15 +218,13 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     struct Flight {
         std::uint32_t head = none, count = 0, use = none;
     };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Flight> at_once;  // by side and how many they wait for
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Flight> at_once;   // by side and how many they wait for
     std::map<std::uint32_t, std::pair<Flight*, std::uint32_t>> brought;  // by register: in which one, with this head
-    std::size_t first_wait = 0;                                                // of this block in found.waits
+    std::size_t first_wait = 0;                                          // of this block in found.waits
     std::uint32_t block = none;
-    // How many loads that wait for each other the stores of this block wait for: of global memory, of shared memory;
-    // and, for loads of what no store changes, its quotients. A load is not moved before a store of its memory, or
-    // before a slow path.
-    std::uint32_t stored[3] = {};
-    constexpr std::uint32_t unchanged = 2;
+    // How many loads that wait for each other its stores wait for, and its quotients: nothing moves past a slow path.
+    StoresBefore stores;
+    std::uint32_t behind_slow_path = 0;
     // A predicate for which the blocks of a stretch wait up to one of them, by how many loads that itself waits for.
     struct Guard {
         std::uint32_t until = 0, waits = 0, all_waits = 0;
@@ -250,7 +242,8 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
         if (const std::uint32_t here = code.blocks[part].stretch; here != block) {
             finish_block();
             depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear(), brought.clear();
-            std::ranges::fill(stored, 0u);
+            stores = {};
+            behind_slow_path = 0;
             guard = {};
             block = here;
         }
@@ -272,10 +265,9 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                 if (flight.head == known->second.second) flight.use = std::min(flight.use, insn);
             }
         const auto kind = kinds.find(insn);
-        const std::uint32_t memory = kind != kinds.end() && is_shared(kind->second) ? 1 : 0;
-        if (kind != kinds.end() && is_store(kind->second)) stored[memory] = std::max(stored[memory], all_waits);
-        if (slow_path_lines.contains(code.ptx_lines[insn]))
-            for (std::uint32_t& each : stored) each = std::max(each, all_waits);
+        const ptx::Instruction* in = source_of(insn);
+        if (in && kind != kinds.end() && is_store(kind->second)) stores.add(*in, all_waits);
+        if (in && has_slow_path(*in)) behind_slow_path = std::max(behind_slow_path, all_waits);
         while (load != loads.end() && *load < insn) ++load;
         if (load != loads.end() && *load == insn) {
             bool is_irregular = std::ranges::any_of(
@@ -296,8 +288,8 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                 break;
             }
             if (is_irregular) found.irregular.push_back(insn);
-            const std::uint32_t from = constant_lines.contains(code.ptx_lines[insn]) ? unchanged : memory;
-            all_waits = std::max(all_waits, stored[from]) + 1;
+            const auto stored = in ? static_cast<std::uint32_t>(stores.of(*in)) : 0;
+            all_waits = std::max({all_waits, stored, behind_slow_path}) + 1;
             const std::uint32_t with = at_once.contains({0, all_waits}) ? 0 : side;
             Flight& flight = at_once[{with, all_waits}];
             const bool is_far = flight.use != none && insn - flight.use > moved_past_at_most;

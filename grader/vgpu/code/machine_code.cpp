@@ -17,6 +17,8 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
+constexpr std::size_t max_places = 64;  // hostile code may have many
+
 // PTX instructions that a predicate replaces the branch around, at most.
 constexpr std::uint32_t longest_predicated = 12;
 
@@ -182,6 +184,35 @@ bool has_slow_path(const ptx::Instruction& in) {
     return (in.opcode == "div" || in.opcode == "sqrt" || in.opcode == "rcp") && !in.modifiers.empty() &&
            ptx::is_floating(ptx::parse_type(in.modifiers.back())) &&
            std::ranges::none_of(in.modifiers, [](const auto& one) { return one == "approx" || one == "full"; });
+}
+
+bool loads_constant(const ptx::Instruction& in) { return std::ranges::find(in.modifiers, "nc") != in.modifiers.end(); }
+
+StoresBefore::Place StoresBefore::place_of(const ptx::Operand& address, const ptx::Instruction& in) {
+    const auto is_shared = [](const std::string& one) { return one.starts_with("shared"); };
+    return {std::ranges::any_of(in.modifiers, is_shared), address.reg, address.symbol};
+}
+
+void StoresBefore::add(const ptx::Instruction& store, std::uint64_t value) {
+    if (store.operands.empty()) return;
+    const ptx::Operand& address = store.operands[0];
+    Stores& same = stores_[place_of(address, store)];
+    for (std::uint64_t* most : {&most_, &same.most, &same.by_offset[address.offset]}) *most = std::max(*most, value);
+}
+
+std::uint64_t StoresBefore::of(const ptx::Instruction& load) const {
+    if (loads_constant(load) || load.operands.size() < 2) return 0;
+    if (stores_.size() > max_places) return most_;
+    const ptx::Operand& address = load.operands[1];
+    const Place own = place_of(address, load);
+    std::uint64_t most = 0;
+    for (const auto& [place, stores] : stores_) {
+        if (place.shared != own.shared) continue;
+        const bool same = place == own;
+        const auto there = stores.by_offset.find(address.offset);
+        most = std::max(most, !same ? stores.most : there != stores.by_offset.end() ? there->second : 0);
+    }
+    return most;
 }
 
 std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& function, const ptx::Function& source) {

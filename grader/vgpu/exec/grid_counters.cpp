@@ -46,8 +46,15 @@ void add_chained(Chains& chains, StatKind kind, const MemoryStats& total, std::u
             chains.dram += beyond_l2;
     }
     const std::uint64_t at_once = l1_tenths::sectors_of_full_request * total.requests;
-    if (total.sectors_or_wavefronts > at_once)
-        chains.queue_cycles += cycles_a_sector * (total.sectors_or_wavefronts - at_once);
+    const std::uint64_t further = total.sectors_or_wavefronts - std::min(at_once, total.sectors_or_wavefronts);
+    if (kind == StatKind::GlobalAtomic || total.requests == 0) {
+        chains.queue_cycles += cycles_a_sector * further;
+        return;
+    }
+    // What L1 has comes as fast as L1 can.
+    const std::uint64_t l1_cycles = total.conflicts - std::min(total.requests, total.conflicts);
+    chains.queue_cycles += scaled(cycles_a_sector * further, beyond_l1, total.requests) +
+                           scaled(l1_cycles, total.requests - std::min(beyond_l1, total.requests), total.requests);
 }
 
 // How often a warp waits for loads that are in flight together, by the farthest level that one of them asked.

@@ -40,8 +40,9 @@ void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, con
     const auto body = [&](std::byte* origin, const Access& part) { move_staged<O>(origin, part, bytes, staged); };
     switch (space) {
         case Space::Global:
-            return perform_access<O, Space::Global>(w, in, slot, x, bytes, body, {},
-                                                    O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
+            return perform_access<O, Space::Global>(
+                w, in, slot, x, bytes, body, {},
+                O == Op::Load ? LineRequest::Kind::Read : write_kind(x.fills_sectors(bytes)));
         case Space::Shared:
             return perform_access<O, Space::Shared>(w, in, slot, x, bytes, body);
         case Space::Generic:

@@ -19,10 +19,10 @@ void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, 
     move(w, in, host_place(w.local, first), lanes);
 }
 
-// How the caches see a load or store of global memory.
+// How the caches see a load of global memory, or a store that fills its sectors or does not.
 template <Op O>
-LineRequest::Kind request_kind(const Insn& in) {
-    return O == Op::Store            ? LineRequest::Kind::Write
+LineRequest::Kind request_kind(const Insn& in, bool fills) {
+    return O == Op::Store            ? write_kind(fills)
            : in.form & form::past_l1 ? LineRequest::Kind::ReadPastL1
                                      : LineRequest::Kind::Read;
 }
@@ -67,7 +67,8 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
             resolve_global<O>(w, in, slot, x, bytes, body, how);
             return count(w, slot, x.distinct_words(bytes), constant_cycles(in, x.distinct_addresses(bytes), bytes));
         }
-        perform_access<O, S>(w, in, slot, x, bytes, body, how, request_kind<O>(in));
+        perform_access<O, S>(w, in, slot, x, bytes, body, how,
+                             request_kind<O>(in, O == Op::Store && x.fills_sectors(bytes)));
         synchronise<O>(w, in, x, S);
     }
 }
@@ -173,7 +174,7 @@ template <Op O, Space S, bool Word>
             ShapeLines& lines = p.lines_at(first);
             count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(
                 w, site, lines.sectors, O == Op::Load ? lines.l1_cycles : stored_lines(lines.parts.size(), p.bytes));
-            w.block->l1.access(w.index, lines, first, in.memory_slot, request_kind<O>(in));
+            w.block->l1.access(w.index, lines, first, in.memory_slot, request_kind<O>(in, lines.filled));
         }
     }
     return true;

@@ -76,7 +76,7 @@ class SurfaceAccess {
         x.collect(at.address, 0, at.inside, bytes_);
         note_global<O>(w_, in_, memory, x, bytes_);
         w_.block->l1.access(w_.index, x, bytes_, in_.memory_slot,
-                            O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
+                            O == Op::Load ? LineRequest::Kind::Read : write_kind(x.fills_sectors(bytes_)));
         move(memory);
         return x.sectors(bytes_);
     }
