@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "vgpu/code/flow_graph.hpp"
@@ -214,11 +215,12 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     // guards; all else has side 0, and its loads are on their way at the same time as those of the sides.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chain_depth;
     std::map<std::uint32_t, std::uint32_t> loads_before;  // by register: the same, of all loads
-    // Loads in flight beside each other, and the first instruction that uses what one of them brings.
+    // Loads of one memory in flight beside each other, and the first instruction that uses what one of them brings.
     struct Flight {
-        std::uint32_t head = none, count = 0, use = none;
+        std::uint32_t head = none, before = 0, count = 0, use = none;  // before: loads of earlier flights
     };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Flight> at_once;   // by side and how many they wait for
+    // By memory (shared or not), side, and how many loads they wait for.
+    std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Flight> at_once;
     std::map<std::uint32_t, std::pair<Flight*, std::uint32_t>> brought;  // by register: in which one, with this head
     std::size_t first_wait = 0;                                          // of this block in found.waits
     std::uint32_t block = none;
@@ -290,10 +292,12 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             if (is_irregular) found.irregular.push_back(insn);
             const auto stored = in ? static_cast<std::uint32_t>(stores.of(*in)) : 0;
             all_waits = std::max({all_waits, stored, behind_slow_path}) + 1;
-            const std::uint32_t with = at_once.contains({0, all_waits}) ? 0 : side;
-            Flight& flight = at_once[{with, all_waits}];
+            const bool shared = kind->second == StatKind::SharedLoad || kind->second == StatKind::SharedAtomic;
+            const std::uint32_t with = at_once.contains({shared, 0, all_waits}) ? 0 : side;
+            Flight& flight = at_once[{shared, with, all_waits}];
             const bool is_far = flight.use != none && insn - flight.use > moved_past_at_most;
-            if (flight.count % loads_in_flight == 0 || is_far) flight = {insn, 0, none};
+            if (flight.head == none || flight.count - flight.before == loads_in_flight || is_far)
+                flight.head = insn, flight.before = flight.count, flight.use = none;
             ++flight.count;
             for (const std::uint32_t to : all.written) brought[to] = {&flight, flight.head};
             found.waits.push_back({insn, flight.head, 1});  // turns: see finish_block

@@ -198,9 +198,9 @@ struct LoadWait {
     std::uint32_t insn = 0, head = 0, turns = 1;
 };
 
-// One of so many loads of shared memory that ptxas makes one of.
+// One of so many loads of shared memory that ptxas makes one of, which brings so many words.
 struct MergedLoad {
-    std::uint32_t insn = 0, of = 1;
+    std::uint32_t insn = 0, of = 1, words = 1;
 };
 
 // The counters of one memory instruction on one host thread.

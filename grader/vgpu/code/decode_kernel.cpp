@@ -141,7 +141,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
     for (std::size_t i = 0; i < builder.queue.size(); ++i) {
-        find_predicated_branches(builder.code, builder.code.functions[i]);
+        find_predicated_branches(builder.code, builder.code.functions[i], *builder.queue[i]);
         std::ranges::copy(find_merged_loads(builder.code, builder.code.functions[i], *builder.queue[i]),
                           std::back_inserter(builder.code.merged_loads));
         find_block_paths(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);

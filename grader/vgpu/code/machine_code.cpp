@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -144,15 +146,30 @@ void merge(const WordsByOffset& words, unsigned most, unsigned alignment, std::v
     };
     for (auto word = words.begin(); word != words.end();) {
         const unsigned count = most == 4 && has_run(word->first, 4) ? 4 : has_run(word->first, 2) ? 2 : 1;
-        for (unsigned i = 0; i < count; ++i, ++word)
+        for (unsigned i = 0; i < count; ++i, ++word) {
+            const auto all = count * static_cast<std::uint32_t>(word->second.size());  // with those of the same word
             for (const std::uint32_t insn : word->second)
-                if (count > 1) merged.push_back({insn, count});
+                if (all > 1) merged.push_back({insn, all, count});
+        }
     }
 }
 
 }  // namespace
 
-void find_predicated_branches(Code& code, const FunctionCode& function) {
+bool has_slow_path(const ptx::Instruction& in) {
+    return (in.opcode == "div" || in.opcode == "sqrt" || in.opcode == "rcp") && !in.modifiers.empty() &&
+           ptx::is_floating(ptx::parse_type(in.modifiers.back())) &&
+           std::ranges::none_of(in.modifiers, [](const auto& one) { return one == "approx" || one == "full"; });
+}
+
+void find_predicated_branches(Code& code, const FunctionCode& function, const ptx::Function& source) {
+    std::set<std::uint32_t> slow_paths;  // lines
+    for (const ptx::Instruction& in : source.body)
+        if (has_slow_path(in)) slow_paths.insert(in.ptx_line);
+    const auto has_branches = [&](const BasicBlock& block) {
+        const auto lines = std::span(code.ptx_lines).subspan(block.begin, block.end - block.begin);
+        return std::ranges::any_of(lines, [&](std::uint32_t line) { return slow_paths.contains(line); });
+    };
     const PostDominators meets(code, function);
     std::vector<std::uint32_t> entries(code.blocks.size() + 1);  // by block: how many others lead to it
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b)
@@ -172,18 +189,13 @@ void find_predicated_branches(Code& code, const FunctionCode& function) {
         const bool is_short = std::ranges::all_of(region, [&, join = join](std::uint32_t part) {
             size += code.blocks[part].size;
             for_successors(code, part, [&](std::uint32_t next) { inner += next == join; });
-            return part > b && part < join && size <= longest_predicated && ends_quietly(code.blocks[part], part);
+            return part > b && part < join && size <= longest_predicated && ends_quietly(code.blocks[part], part) &&
+                   !has_branches(code.blocks[part]);
         });
         for_successors(code, b, [&, join = join](std::uint32_t next) { inner += next == join; });
         if (is_short) block.predicated_until = join;
         if (is_short && entries[join] == inner) last = std::max(last, join);
     }
-}
-
-bool has_slow_path(const ptx::Instruction& in) {
-    return (in.opcode == "div" || in.opcode == "sqrt" || in.opcode == "rcp") && !in.modifiers.empty() &&
-           ptx::is_floating(ptx::parse_type(in.modifiers.back())) &&
-           std::ranges::none_of(in.modifiers, [](const auto& one) { return one == "approx" || one == "full"; });
 }
 
 bool loads_constant(const ptx::Instruction& in) { return std::ranges::find(in.modifiers, "nc") != in.modifiers.end(); }

@@ -14,7 +14,7 @@ namespace warpgrade::vgpu {
 
 // Marks those branches of a function that skip so little that ptxas executes it under a predicate, and which blocks
 // become one by that: a stretch.
-void find_predicated_branches(Code& code, const FunctionCode& function);
+void find_predicated_branches(Code& code, const FunctionCode& function, const ptx::Function& source);
 
 // ptxas moves an instruction past others, but not far: of a few bodies of a loop that do not wait for each other it
 // mixes one or two (counted in machine code of sums of forces).

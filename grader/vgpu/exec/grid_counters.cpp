@@ -74,29 +74,29 @@ void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, std::u
         flight.beyond_l1 = std::max(flight.beyond_l1, all.l2 + all.dram);
         flight.beyond_l2 = std::max(flight.beyond_l2, all.dram);
         all.l1 = all.l2 = all.dram = 0;
+        if (turns > 0) flight.waits = total.requests / turns;
     }
-    if (turns == 0) {
-        if (!shared) waits.waits.queue_cycles += std::max(cycles_a_request * total.requests, total.conflicts);
-        return;
+    if (turns > 0) {
+        all.scale(1, turns);
+        waits.waits += all;
+    } else if (!shared) {
+        waits.waits.queue_cycles += std::max(cycles_a_request * total.requests, total.conflicts);
     }
-    flight.waits = total.requests / turns;
-    all.scale(1, turns);
-    waits.waits += all;
 }
 
-// How many loads of shared memory ptxas makes one of with this.
-std::uint32_t merged_with(const Code& code, std::uint32_t insn) {
+// The load that ptxas makes of this one, perhaps with others.
+MergedLoad merged_with(const Code& code, std::uint32_t insn) {
     const auto load = std::ranges::lower_bound(code.merged_loads, insn, {}, &MergedLoad::insn);
-    return load != code.merged_loads.end() && load->insn == insn ? load->of : 1;
+    return load != code.merged_loads.end() && load->insn == insn ? *load : MergedLoad{insn};
 }
 
 // A load of 8 bytes takes as many wavefronts as one of each half, one of 16 bytes as many, but at least two.
-void add_merged(Traffic& traffic, const MemoryStats& total, std::uint32_t of) {
-    if (of == 1) return;
-    traffic.merged_requests += total.requests - total.requests / of;
+void add_merged(Traffic& traffic, const MemoryStats& total, const MergedLoad& load) {
+    if (load.of == 1) return;
+    traffic.merged_requests += total.requests - total.requests / load.of;
     const std::uint64_t all =
-        of == 4 ? std::max(total.sectors_or_wavefronts, 2 * total.requests) : total.sectors_or_wavefronts;
-    traffic.merged_wavefronts += total.sectors_or_wavefronts - std::min(all / of, total.sectors_or_wavefronts);
+        load.words == 4 ? std::max(total.sectors_or_wavefronts, 2 * total.requests) : total.sectors_or_wavefronts;
+    traffic.merged_wavefronts += total.sectors_or_wavefronts - std::min(all / load.of, total.sectors_or_wavefronts);
 }
 
 // Of a request: more than half of its lanes have one of their own.
@@ -173,13 +173,16 @@ void Grid::collect_counters() {
         if (code.stat_kinds[s] == StatKind::SharedLoad)
             add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
         if (code.stat_kinds[s] == StatKind::ConstantLoad)
-            result_.traffic.constant_cycles += total.conflicts / merged_with(code, code.stat_insns[s]);
+            result_.traffic.constant_cycles += total.conflicts / merged_with(code, code.stat_insns[s]).of;
         if (code.stat_kinds[s] == StatKind::GlobalLoad) {
+            const SharedL1::Found found = caches_->shared_l1().found(s);
+            if (found.asked > 0) {
+                result_.traffic.shared_hits += scaled(caches_->stats(s).l2_reads, found.found, found.asked);
+                for (std::uint64_t* missed : {&beyond_l1, &missed_lines})
+                    *missed = scaled(*missed, found.asked - found.found, found.asked);
+            }
             result_.traffic.load_cycles += total.conflicts;
             result_.traffic.missed_lines += missed_lines;
-            const SharedL1::Found found = caches_->shared_l1().found(s);
-            if (found.asked > 0)
-                result_.traffic.shared_hits += scaled(caches_->stats(s).l2_reads, found.found, found.asked);
         }
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         result_.traffic.fresh_writes += caches_->stats(s).fresh_writes;

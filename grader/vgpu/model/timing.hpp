@@ -7,8 +7,9 @@
 //            integers, comparisons and logic, exchanges between lanes, or loads from constant memory
 //   l1       the busiest load/store pipe: shared-memory wavefronts, what global requests take for their lines, banks
 //            and misses, local requests with their sectors
-//   l2       each line and sector that L1 does not hold; each line and each sector of it that a request stores, also a
-//            part of one; atomics on one word wait for each other, in its slice of L2
+//   l2       each line and sector that L1 does not hold; beside that, each line and each sector of it that a request
+//            stores, also a part of one: a multiprocessor sends no more than a sector in a cycle; atomics on one word
+//            wait for each other, in its slice of L2
 //   dram     what the launch touches of its buffers once, plus what more than L2 holds loses between uses; nothing if
 //            L2 can hold it: then it has it from the copy or the launch before; a part if L2 can hold a part
 //   link     accesses to mapped host memory: each sector that L1 does not hold, every time
@@ -110,7 +111,7 @@ struct Traffic {
     // Cycles that loads of global memory take in L1 (Access::l1_cycles), and lines that its stores touch. 0: unknown;
     // then as many as their sectors fill lines.
     std::uint64_t load_cycles = 0, store_lines = 0;
-    std::uint64_t missed_lines = 0;           // by loads of global memory, in L1
+    std::uint64_t missed_lines = 0;           // by loads of global memory, in L1, also of other blocks
     std::uint64_t fresh_writes = 0;           // sectors that stores made the first to touch
     std::uint64_t shared_hits = 0;            // sectors that a block does not find in L1 unless another has loaded them
     std::uint64_t constant_cycles = 0;        // of loads from constant memory

@@ -70,8 +70,10 @@ TEST_CASE("L1 keeps what was loaded until an atomic takes it") {
     CHECK(b.missed() == 4);
     CHECK(b.hits(Kind::Read, 10) == 4);
     CHECK(b.missed() == 0);
-    CHECK(b.hits(Kind::Write, 10) == 0);  // written through to L2, and L1 stays as it is
-    CHECK(b.missed() == 4);
+    for (const Kind store : {Kind::Write, Kind::WritePart}) {  // written through to L2, and L1 still has it
+        CHECK(b.hits(store, 10) == 0);
+        CHECK(b.missed() == 4);
+    }
     CHECK(b.hits(Kind::Read, 10) == 4);
     CHECK(b.hits(Kind::ReadPastL1, 10) == 0);
     CHECK(b.missed() == 4);
@@ -82,10 +84,47 @@ TEST_CASE("L1 keeps what was loaded until an atomic takes it") {
     CHECK(b.missed() == 1);
     CHECK(b.l1.misses[0].sectors == 2);
     CHECK(b.hits(Kind::Read, 10) == 4);
-    for (const Kind passes : {Kind::Write, Kind::Atomic, Kind::ReadPastL1}) {
+    for (const Kind passes : {Kind::WritePart, Kind::Atomic, Kind::ReadPastL1}) {
         CHECK(b.hits(passes, 20) == 0);
         CHECK(b.hits(Kind::Read, 20, 0xffu) == 0);  // none of them fills it
         CHECK(b.hits(Kind::Atomic, 20) == 0);
+    }
+}
+
+TEST_CASE("a store that fills sectors leaves them in L1, and any store takes room there") {
+    Block b(4 * 128);  // one set of four lines
+    CHECK(b.hits(Kind::Write, 1, 0xffffu) == 0);
+    CHECK(b.missed() == 2);
+    CHECK(b.hits(Kind::Read, 1) == 2);
+    CHECK(b.missed() == 2);
+    for (const std::uint64_t line : {2, 3, 4}) b.hits(Kind::WritePart, line);
+    CHECK(b.hits(Kind::Read, 1) == 4);
+    b.hits(Kind::WritePart, 5);  // instead of the second line
+    CHECK(b.hits(Kind::Read, 1) == 4);
+    for (const std::uint64_t line : {6, 7, 8, 9}) b.hits(Kind::Write, line);
+    CHECK(b.hits(Kind::Read, 1) == 0);
+    // As ncu counts on an H100: partly written sectors that others were loaded into stay (h100.md, "stores in L1").
+    b.hits(Kind::WritePart, 1);
+    CHECK(b.hits(Kind::Read, 1) == 4);
+}
+
+TEST_CASE("a store fills its sectors if each eight of its lanes follow each other, or all 32 do") {
+    const auto fills = [](unsigned bytes, std::uint32_t mask, auto address) {
+        alignas(64) std::uint64_t a[warp_size];
+        for (unsigned l = 0; l < warp_size; ++l) a[l] = 4096 + address(l);
+        Access x;
+        x.collect(a, 0, mask, bytes);
+        return x.fills_sectors(bytes);
+    };
+    for (const unsigned bytes : {1, 2, 4, 8, 16}) {
+        CHECK(fills(bytes, ~0u, [&](unsigned l) { return bytes * l; }));
+        CHECK_FALSE(fills(bytes, ~0u, [&](unsigned l) { return 2 * bytes * l; }));
+        CHECK_FALSE(fills(bytes, ~0u, [](unsigned) { return 0; }));
+        CHECK_FALSE(fills(bytes, 1, [&](unsigned l) { return bytes * l; }));
+        const auto rows = [&](unsigned l) { return l / 8 * 1024 + bytes * (l % 8); };
+        CHECK(fills(bytes, ~0u, rows) == (bytes >= 4));
+        CHECK(fills(bytes, 0xff00ff00u, rows) == (bytes >= 4));
+        CHECK_FALSE(fills(bytes, 0xff00ff01u, rows));
     }
 }
 
@@ -104,9 +143,11 @@ TEST_CASE("an atomic on several lines takes all of them from L1") {
     };
     CHECK(spread(Kind::Read) == 0);
     CHECK(spread(Kind::Read) == 32);
-    CHECK(spread(Kind::Write) == 0);
-    CHECK(b.missed() == 32);
-    CHECK(spread(Kind::Read) == 32);
+    for (const Kind store : {Kind::Write, Kind::WritePart}) {
+        CHECK(spread(store) == 0);
+        CHECK(b.missed() == 32);
+        CHECK(spread(Kind::Read) == 32);
+    }
     CHECK(spread(Kind::Atomic) == 0);
     CHECK(b.missed() == 32);
     CHECK(spread(Kind::Read) == 0);
@@ -114,7 +155,7 @@ TEST_CASE("an atomic on several lines takes all of them from L1") {
 
 TEST_CASE("what L2 sees of a miss says which instruction asked, how, and for what") {
     Block b;
-    for (const Kind kind : {Kind::Read, Kind::ReadPastL1, Kind::Write, Kind::Atomic}) {
+    for (const Kind kind : {Kind::Read, Kind::ReadPastL1, Kind::Write, Kind::WritePart, Kind::Atomic}) {
         b.hits(kind, 77, 0x00ffff00u);
         REQUIRE(b.l1.misses.size() == 1);
         const LineRequest& m = b.l1.misses[0];
@@ -204,7 +245,7 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
         b.l1.access(0, row(1280, mask), 4, 0, kind);
         b.l1.at_barrier();
     };
-    access(Kind::Write, ~0u);
+    access(Kind::WritePart, ~0u);
     CHECK((b.l1.lost_reads == 0 && b.l1.lost_writes == 0));
     access(Kind::Read, 0xffu);
     access(Kind::ReadPastL1, 0xffffu);

@@ -67,6 +67,10 @@ struct PlainModel {
             there = in_l1.valid & wanted;
             in_l1.valid |= wanted;
             l1_hits += count(there);
+        } else if (kind == Kind::Write) {
+            l1.use(l1_set, line, lost).valid |= wanted;
+        } else if (kind == Kind::WritePart) {
+            l1.use(l1_set, line, lost);
         } else if (kind == Kind::Atomic) {
             l1.forget(l1_set, line, wanted);
         }
@@ -82,10 +86,10 @@ struct PlainModel {
             for (const unsigned half : {3u, 12u})
                 if ((missing & half) && !(in_l2.valid & half)) stats.fetched_sectors += 2;
         } else {
-            if (kind == Kind::Write) stats.l2_writes += count(wanted);
+            if (kind != Kind::Atomic) stats.l2_writes += count(wanted);
             in_l2.dirty |= wanted;
         }
-        if (kind != Kind::Write) stats.dram_reads += count(missing);
+        if (kind != Kind::Write && kind != Kind::WritePart) stats.dram_reads += count(missing);
         in_l2.valid |= wanted;
     }
 
@@ -136,7 +140,7 @@ TEST_CASE("the caches count as plain lists of lines do") {
             plain.begin_block();
             for (int i = 0; i < 60; ++i) {
                 const Access x = random_access(random, words);
-                const auto kind = random() % 2 ? Kind::Read : static_cast<Kind>(random() % 4);
+                const auto kind = random() % 2 ? Kind::Read : static_cast<Kind>(random() % 5);
                 const LineParts lines(x, 0, 4);
                 CHECK(lines.sectors() == x.sectors(4));
                 l1.access(0, lines, 0, kind);

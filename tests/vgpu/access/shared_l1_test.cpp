@@ -47,14 +47,14 @@ TEST_CASE("blocks that are there at the same time share L1") {
     CHECK(found(4, true) > 0.9);
 }
 
-TEST_CASE("only loads that L1 may serve find anything, and fill it") {
-    for (const auto kind : {LineRequest::Kind::ReadPastL1, LineRequest::Kind::Write, LineRequest::Kind::Atomic,
-                            LineRequest::Kind::Read}) {
+TEST_CASE("loads that L1 may serve find what such loads brought, and what stores filled") {
+    using Kind = LineRequest::Kind;
+    for (const auto kind : {Kind::ReadPastL1, Kind::Write, Kind::WritePart, Kind::Atomic, Kind::Read}) {
         SharedL1 l1({1, 1, l1_bytes}, 1);
         l1.add(0, lines(7, 10, 1, kind));
         l1.add(1, lines(7, 10));
-        CHECK((l1.found(0).found > 0) == (kind == LineRequest::Kind::Read));
-        CHECK(l1.found(0).asked == (kind == LineRequest::Kind::Read ? 80u : 40u));
+        CHECK((l1.found(0).found > 0) == (kind == Kind::Read || kind == Kind::Write));
+        CHECK(l1.found(0).asked == (kind == Kind::Read ? 80u : 40u));
     }
 }
 

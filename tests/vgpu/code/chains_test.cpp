@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "judge/catch.hpp"
+#include "vgpu/code/chains.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ptx/parser.hpp"
@@ -34,6 +35,7 @@ Waits waits(const std::string& ptx) {
     const auto code = vgpu::decode_kernel(module, *module.find_function("k"), {}, vgpu::opcode_table());
     Waits found;
     for (const vgpu::LoadWait& wait : code.load_waits) {
+        if (vgpu::turns_of_wait(code, wait.insn) == 0) continue;  // in flight beside another
         std::size_t begin = 0;
         for (std::uint32_t line = 1; line < code.ptx_lines[wait.insn]; ++line) begin = ptx.find('\n', begin) + 1;
         found.emplace_back(ptx.substr(begin, ptx.find('\n', begin) - begin), wait.turns);
@@ -186,6 +188,43 @@ TEST_CASE("loads stay behind stores of the same memory that wait for loads, unle
     CHECK(count(copying("ld.global.nc.u32", "st.global.u32")) == std::pair(std::size_t{1}, 1u));
     CHECK(count(copying("ld.global.u32", "st.shared.u32")) == std::pair(std::size_t{1}, 1u));
     CHECK(count(copying("ld.shared.u32", "st.shared.u32")) == std::pair(std::size_t{2}, 1u));
+}
+
+TEST_CASE("a load passes a store at another offset of its register, but nothing of a slow path") {
+    const auto behind = [](const std::string& between) {
+        return waits(loop_of("ld.global.u32 %r2, [%d1];\n" + between + "ld.global.u32 %r3, [%d1+4];\n")).size();
+    };
+    CHECK(behind("st.global.u32 [%d1+8], %r2;\n") == 1);
+    CHECK(behind("st.global.u32 [%d1+4], %r2;\n") == 2);
+    CHECK(behind("st.global.u32 [%d2+8], %r2;\n") == 2);
+    CHECK(behind("st.volatile.global.u32 [%d2], %r2;\n") == 2);
+    CHECK(behind("st.shared.u32 [%r9], %r2;\n") == 1);
+    const std::string floats = ".reg .f32 %f<3>;\ncvt.rn.f32.u32 %f1, %r2;\n";
+    CHECK(behind(floats + "div.rn.f32 %f2, %f1, %f1;\n") == 2);
+    CHECK(behind(floats + "div.full.f32 %f2, %f1, %f1;\n") == 1);
+}
+
+TEST_CASE("a load is in flight beside those whose first use is not more than two dozen instructions before it") {
+    const auto apart = [](int count) {
+        std::string body = "ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, 1;\n";
+        for (int i = 0; i < count; ++i) body += "add.u32 %r4, %r4, %r3;\n";
+        return waits(loop_of(body + "ld.global.u32 %r5, [%d1+4];\n")).size();
+    };
+    CHECK(apart(23) == 1);
+    CHECK(apart(24) == 2);
+}
+
+TEST_CASE("each load knows beside which one it is in flight") {
+    const auto module =
+        vgpu::ptx::parse(loop_of("ld.global.u32 %r2, [%d1];\nld.global.u32 %r3, [%d1+4];\nmul.wide.u32 %d2, %r2, 4;\n"
+                                 "add.s64 %d3, %a, %d2;\nld.global.u32 %r4, [%d3];\nld.global.u32 %r5, [%d3+4];\n"));
+    const auto code = vgpu::decode_kernel(module, *module.find_function("k"), {}, vgpu::opcode_table());
+    REQUIRE(code.load_waits.size() == 4);
+    for (const std::size_t i : {0, 1, 2, 3}) {
+        const std::uint32_t insn = code.load_waits[i].insn;
+        CHECK(vgpu::head_of_wait(code, insn) == code.load_waits[i / 2 * 2].insn);
+        CHECK((vgpu::turns_of_wait(code, insn) > 0) == (i % 2 == 0));
+    }
 }
 
 TEST_CASE("no more than sixteen loads are in flight") {
