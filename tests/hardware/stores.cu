@@ -42,12 +42,27 @@ __global__ void store_and_load(Word* values, const Word* others) {
     }
 }
 
+// Each thread copies all that is its own: what L2 sends lies beside what it receives.
+template <class T, int size>
+__global__ void copy_own(const T* __restrict__ from, T* to) {
+    const std::size_t first = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) * size;
+    T own[size];
+#pragma unroll
+    for (int i = 0; i < size; ++i) own[i] = from[first + i];
+#pragma unroll
+    for (int i = 0; i < size; ++i) to[first + i] = own[i];
+}
+
 template <class T, int size>
 void own(const char* what) {
     for (const int steps : {0, 8, 64})
         print_time("stores of %d own %s, %d steps between",
                    kernel_ms([&] { store_own<T, size><<<bytes / sizeof(T) / size / 256, 256>>>((T*)memory, steps); }),
                    size, what, steps);
+    const auto half = reinterpret_cast<T*>(memory + bytes);
+    print_time("copies of %d own %s",
+               kernel_ms([&] { copy_own<T, size><<<bytes / sizeof(T) / size / 256, 256>>>(half, (T*)memory); }), size,
+               what);
 }
 
 template <int size>

@@ -31,12 +31,12 @@ struct CacheStats {
     std::uint64_t l2_reads = 0, l2_read_hits = 0;   // sectors
     std::uint64_t l2_writes = 0;                    // sectors of stores
     std::uint64_t dram_reads = 0, dram_writes = 0;  // sectors
-    std::uint64_t fresh_writes = 0;                 // sectors that L2 did not have
+    std::uint64_t fresh_writes = 0, changed = 0;    // sectors that L2 did not have; that it had, but not from a store
     std::uint64_t fetched_sectors = 0;              // by these reads: device memory sends 64 bytes at a time
     CacheStats& operator+=(const CacheStats& other) {
         l2_reads += other.l2_reads, l2_read_hits += other.l2_read_hits, l2_writes += other.l2_writes;
         dram_reads += other.dram_reads, dram_writes += other.dram_writes;
-        fresh_writes += other.fresh_writes, fetched_sectors += other.fetched_sectors;
+        fresh_writes += other.fresh_writes, changed += other.changed, fetched_sectors += other.fetched_sectors;
         return *this;
     }
 };

@@ -127,7 +127,7 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
     const Word floor = part.floor;
     LineWords::Table table = part.words.table();
     Word now = part.now;
-    std::uint64_t asked = 0, absent = 0, fetched = 0;
+    std::uint64_t asked = 0, absent = 0, fetched = 0, changed = 0;
     do {
         const auto bits = std::bit_cast<std::uint64_t>(*next);
         if (((bits ^ first) & instruction_bits) != 0) break;
@@ -151,6 +151,7 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
             absent += count_sectors(missing);
             if constexpr (Reads) fetched += count_sectors(halves_of(missing) & ~halves_of(left & 15));
         }
+        if constexpr (!Reads) changed += count_sectors(wanted & left & ~(left >> 4));
         *place = now | left | wanted * set_sectors;
     } while (++next != end);
     part.now = now;
@@ -164,6 +165,7 @@ inline const LineRequest* L2Cache::request(const LineRequest* next, const LineRe
     } else {  // needs no old content: L2 tracks which bytes of a sector are new
         stats.l2_writes += asked;
         stats.fresh_writes += absent;
+        stats.changed += changed;
     }
     return next;
 }

@@ -186,6 +186,7 @@ void Grid::collect_counters() {
         }
         if (code.stat_kinds[s] == StatKind::GlobalStore) result_.traffic.store_lines += total.conflicts;
         result_.traffic.fresh_writes += caches_->stats(s).fresh_writes;
+        result_.traffic.changed += caches_->stats(s).changed;
         const bool is_chained = std::ranges::binary_search(code.chained_loads, code.stat_insns[s]);
         if (is_chained)
             add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
@@ -291,6 +292,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.missed_lines);
     scale(result_.traffic.shared_hits);
     scale(result_.traffic.fresh_writes);
+    scale(result_.traffic.changed);
     scale(result_.traffic.constant_cycles);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);

@@ -87,6 +87,7 @@ struct PlainModel {
                 if ((missing & half) && !(in_l2.valid & half)) stats.fetched_sectors += 2;
         } else {
             if (kind != Kind::Atomic) stats.l2_writes += count(wanted);
+            if (kind != Kind::Atomic) stats.changed += count(wanted & in_l2.valid & ~in_l2.dirty);
             in_l2.dirty |= wanted;
         }
         if (kind != Kind::Write && kind != Kind::WritePart) stats.dram_reads += count(missing);
@@ -102,6 +103,7 @@ void check_equal(const CacheStats& got, const CacheStats& expected) {
     CHECK(got.l2_reads == expected.l2_reads);
     CHECK(got.l2_read_hits == expected.l2_read_hits);
     CHECK(got.l2_writes == expected.l2_writes);
+    CHECK(got.changed == expected.changed);
     CHECK(got.dram_reads == expected.dram_reads);
     CHECK(got.dram_writes == expected.dram_writes);
     CHECK(got.fetched_sectors == expected.fetched_sectors);

@@ -87,6 +87,12 @@ TEST_CASE("only what is certainly aligned is loaded at once") {
           Merged{4, 4, 4, 4});
 }
 
+TEST_CASE("what is loaded again and again is loaded once") {
+    CHECK(merged("mov.u32 %r5, %tid.x;\n" + loads("%r5", {0, 0, 8, 0})) == Merged{3, 3, 1, 3});
+    CHECK(merged(loads("tile", {0, 4, 0, 4})) == Merged{4, 4, 4, 4});
+    CHECK(merged("mov.u32 %r5, %tid.x;\n" + loads("%r5", {0}) + "bar.sync 0;\n" + loads("%r5", {0})) == Merged{1, 1});
+}
+
 TEST_CASE("loads are not merged across what may change their memory, nor from one block to the next") {
     const auto apart = [](const std::string& between) {
         return merged(loads("tile", {0, 4}) + between + loads("tile", {8, 12}));
@@ -109,4 +115,7 @@ TEST_CASE("a branch around little becomes predicates") {
     CHECK_FALSE(is_predicated("bar.sync 0;\n"));
     CHECK_FALSE(is_predicated("AGAIN:\nsetp.lt.u32 %p2, %r3, %r4;\n@%p2 bra AGAIN;\n"));
     CHECK_FALSE(is_predicated("exit;\n"));
+    // An exact quotient is a branch in machine code.
+    CHECK(is_predicated(".reg .f32 %f<3>;\ndiv.full.f32 %f1, %f1, %f2;\n"));
+    CHECK_FALSE(is_predicated(".reg .f32 %f<3>;\ndiv.rn.f32 %f1, %f1, %f2;\n"));
 }

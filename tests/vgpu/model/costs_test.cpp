@@ -205,6 +205,20 @@ TEST_CASE("sectors go through L2, and those that differ through DRAM if L2 canno
     CHECK(time_of(loads, {.footprint_bytes = many * 32 / 16}).l2_ns == Approx(many / 16.0 * read * l2).epsilon(0.02));
 }
 
+TEST_CASE("L2 reads while others store, and a multiprocessor sends it a sector in a cycle") {
+    device::Counters loads, stores, both;
+    loads.global_load_sectors = both.global_load_sectors = 3 * many;
+    stores.global_store_sectors = both.global_store_sectors = many;
+    const auto l2 = [](const device::Counters& c) { return time_of(c).l2_ns; };
+    CHECK(l2(both) == Approx(std::hypot(l2(loads), l2(stores))));
+    const auto of_one_block = [](std::uint64_t sectors) {
+        device::Counters c;
+        c.global_store_sectors = sectors;
+        return cycles(model_kernel(find_profile("h100"), {}, c, {.blocks_per_multiprocessor = 1}).l2_ns);
+    };
+    CHECK(of_one_block(many) == Approx(many));
+}
+
 TEST_CASE("atomics that meet take the time of one slice of L2, on a small device as on a large one") {
     device::Counters c;
     c.atomic_cycles = many;
@@ -240,6 +254,16 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
     CHECK(time_of(c, bytes(0.43)).dram_ns > 0);
     CHECK(time_of(c, bytes(0.41)).dram_ns == 0);
     CHECK(time_of(c, bytes(0.46)).dram_ns == Approx(0.5 * 0.46 * capacity * dram).epsilon(2e-3));
+    // Almost both of them have what is changed in place (h100.md, "down columns": 24 MiB stay).
+    const auto changed = [&](double part) {
+        Traffic traffic = bytes(part);
+        traffic.changed = static_cast<std::uint64_t>(part * capacity);
+        device::Counters once;
+        once.global_load_sectors = once.global_store_sectors = traffic.changed;
+        return time_of(once, traffic).dram_ns;
+    };
+    CHECK(changed(24.0 / 50) == 0);
+    CHECK(changed(32.0 / 50) == Approx(0.64 * capacity * dram));
     // Twice its capacity, and eight times as much requested: half of the repeated sectors are gone, and a quarter of
     // those count.
     CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + 14 * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
