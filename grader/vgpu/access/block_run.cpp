@@ -19,13 +19,14 @@ void BlockRun::add(std::uint64_t number, BlockL1& l1, const BlockWork& work, con
 
 // Copies each miss behind those of its part. A few at a time, since all might be of one part.
 static void divide(std::span<const LineRequest> misses, const L2Sets& sets, std::span<BlockRun::Part> parts) {
-    constexpr std::size_t most = 1024;
+    constexpr std::size_t most = 256;
     for (; !misses.empty(); misses = misses.subspan(std::min(most, misses.size()))) {
         const std::span<const LineRequest> some = misses.first(std::min(most, misses.size()));
         std::array<LineRequest*, L2Sets::max_parts> to{};
         for (std::size_t p = 0; p < parts.size(); ++p) {
             std::vector<LineRequest>& memory = parts[p].memory;
-            if (memory.size() < parts[p].used + some.size()) memory.resize(2 * (parts[p].used + some.size()));
+            // Room, whatever is in it: to copy takes less time than to clear.
+            if (memory.size() < parts[p].used + some.size()) memory.insert(memory.end(), some.begin(), some.end());
             to[p] = memory.data() + parts[p].used;
         }
         for (const LineRequest& miss : some) *to[sets.part_of(miss.line)]++ = miss;

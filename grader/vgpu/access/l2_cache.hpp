@@ -28,13 +28,15 @@ class L2Sets {
         using Wide = unsigned __int128;
         return static_cast<std::uint64_t>(Wide{line * reciprocal_} * count_ >> 64);
     }
-    // A hash spreads the sets over the parts: rows that are a power of two apart would otherwise share one. Eight
-    // neighbours stay together, since the words of their lines are one line of the host's caches.
+    // A hash spreads the sets over the parts: rows that are a power of two apart would otherwise share one. Many
+    // neighbours stay together, since eight lines have their words in one line of the host's caches, and where count()
+    // is no multiple of eight, these can be of two groups.
     [[nodiscard]] unsigned part_of(std::uint64_t line) const {
-        return static_cast<unsigned>((hash_of_line(index_of(line) / 8) >> 32) * parts_ >> 32);
+        return static_cast<unsigned>((hash_of_line(index_of(line) / neighbours) >> 32) * parts_ >> 32);
     }
 
   private:
+    static constexpr std::uint64_t neighbours = 32;
     std::uint64_t count_, reciprocal_;
     unsigned parts_;
 };

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = LineRequest::Kind;
 
-constexpr std::uint64_t l2_bytes = 64 * 1024;  // half of the lines
+constexpr std::uint64_t l2_bytes = 1 << 20, lines = 2 * l2_bytes / line_bytes;
 constexpr std::size_t slots = 3;
 constexpr std::uint64_t block_count = 900;
 constexpr Multiprocessors multiprocessors{5, 3, 64 * 1024, block_count};  // all are sampled
@@ -41,7 +41,7 @@ std::vector<Block> random_blocks() {
         // So many that the first multiprocessor has enough of them before its last block.
         const bool many = (&block - blocks.data()) % 100 == 0;
         for (auto misses = random() % (many ? 20'000 : 400); misses > 0; --misses)
-            block.misses.push_back(LineRequest::of(random() % 1024, 1 + random() % 15, static_cast<Kind>(random() % 4),
+            block.misses.push_back(LineRequest::of(random() % lines, 1 + random() % 15, static_cast<Kind>(random() % 4),
                                                    static_cast<std::uint16_t>(random() % slots)));
         block.work.add({.issue_tenths = random() % 1000});
         block.work.instructions = random() % 1000;
