@@ -17,14 +17,38 @@ inline double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+#if REPEATS > 0
+namespace {
+__global__ void spin(long long cycles) {
+    const long long begin = clock64();
+    while (clock64() - begin < cycles) {
+    }
+}
+}  // namespace
+#endif
+
+// A device that was idle is slow at first: an empty kernel then takes two microseconds longer.
+inline void wake_device() {
+#if REPEATS > 0
+    static const bool awake = [] {
+        for (int i = 0; i < 100; ++i) spin<<<1, 32>>>(1'000'000);
+        CHECK(cudaDeviceSynchronize());
+        return true;
+    }();
+    (void)awake;
+#endif
+}
+
 // Milliseconds of what `launch` starts, by events: the median of REPEATS after one that warms up.
 template <class Launch>
 double kernel_ms(Launch launch) {
+    wake_device();
     cudaEvent_t begin, end;
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
     std::vector<double> times;
     for (int i = 0; i <= REPEATS; ++i) {
+        CHECK(cudaDeviceSynchronize());  // so that the first launch, too, finds an idle device
         CHECK(cudaEventRecord(begin));
         launch();
         CHECK(cudaEventRecord(end));

@@ -3,6 +3,8 @@
 
 namespace {
 
+__global__ void empty() {}
+
 constexpr int threads = 256;
 
 int blocks(int n) { return (n + threads - 1) / threads; }
@@ -329,6 +331,7 @@ void colour() {
 
 int main(int argc, char** argv) {
     if (argc > 1) selected = argv[1];
+    row("empty", "1", kernel_ms([] { empty<<<1, 32>>>(); }));
     ford();
     frontier();
     colour();

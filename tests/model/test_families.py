@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parent
 ROOT = find_layout().root
 ROW = re.compile(r"^\| (?P<family>[^|:]+)(: (?P<version>[^|]+))? \| [^|]* \| (?P<ms>[0-9.e+-]+) ms \|", re.MULTILINE)
 Kernel = tuple[str, str]  # family, version
+_NOISE_MS = 0.001  # of an empty kernel: one that takes no longer beyond it does nothing that could be compared
 POINTS = "half of {0} kernels within {1:.1f} points, nine tenths within {2:.1f}, the worst {3:.1f} off"
 FACTORS = "half of {0} kernels within a factor of {1:.2f}, nine tenths within {2:.2f}, the worst {3:.2f} off"
 
@@ -97,6 +98,8 @@ def test_modelled_times_of_held_out_kernels_are_near_the_measured_ones(modelled:
     held_out, ours = modelled.held_out, modelled.times
     measured = _times(_find_measured(held_out, ".md").read_text(encoding="utf-8"))
     assert measured.keys() == ours.keys()
+    assert len(measured) == held_out.kernels
+    measured = {kernel: ms for kernel, ms in measured.items() if ms >= _NOISE_MS}
     factors = {kernel: ours[kernel] / measured[kernel] for kernel in measured}
     # How much better one version is than another: the model's word over the device's.
     ratios = {pair: factors[pair[0]] / factors[pair[1]] for pair in _pairs(measured)}
@@ -116,7 +119,6 @@ def test_modelled_times_of_held_out_kernels_are_near_the_measured_ones(modelled:
         + [f"not in order: {a[0]}: {a[1]}, {b[1]}" for a, b in wrong]
     )  # fmt: skip
     print(story)
-    assert len(measured) == held_out.kernels, story
     assert reached["median of ratios in a family"] <= held_out.limits.ratios, story
     assert reached["share of times within 1.5"] >= held_out.limits.near, story
     assert reached["largest factor of a time"] <= held_out.limits.worst, story

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t max_edges = std::size_t{1} << 20;
 constexpr std::uint32_t max_blocks = 2048;
 constexpr std::uint32_t loads_in_flight = 16;  // of a warp, measured on an H100 (tests/model/h100.md, "overlap")
+constexpr std::uint32_t moved_far_at_most =
+    8;  // registers for loads that move past more (sums of forces, 16 bytes each)
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 bool is_store(StatKind kind) { return kind == StatKind::GlobalStore || kind == StatKind::SharedStore; }
@@ -217,7 +219,7 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     std::map<std::uint32_t, std::uint32_t> loads_before;  // by register: the same, of all loads
     // Loads of one memory in flight beside each other, and the first instruction that uses what one of them brings.
     struct Flight {
-        std::uint32_t head = none, before = 0, count = 0, use = none;  // before: loads of earlier flights
+        std::uint32_t head = none, before = 0, count = 0, use = none, registers = 0;  // before: loads of earlier ones
     };
     // By memory (shared or not), side, and how many loads they wait for.
     std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Flight> at_once;
@@ -295,10 +297,12 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             const bool shared = kind->second == StatKind::SharedLoad || kind->second == StatKind::SharedAtomic;
             const std::uint32_t with = at_once.contains({shared, 0, all_waits}) ? 0 : side;
             Flight& flight = at_once[{shared, with, all_waits}];
-            const bool is_far = flight.use != none && insn - flight.use > moved_past_at_most;
+            const bool is_far =
+                flight.registers >= moved_far_at_most && flight.use != none && insn - flight.use > moved_past_at_most;
             if (flight.head == none || flight.count - flight.before == loads_in_flight || is_far)
-                flight.head = insn, flight.before = flight.count, flight.use = none;
+                flight = {insn, flight.count, flight.count};
             ++flight.count;
+            flight.registers += static_cast<std::uint32_t>(all.written.size());
             for (const std::uint32_t to : all.written) brought[to] = {&flight, flight.head};
             found.waits.push_back({insn, flight.head, 1});  // turns: see finish_block
         }

@@ -40,7 +40,7 @@ constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
 // Each half of L2 keeps what is written, and what multiprocessors of both halves read; of what is changed in place a
 // quarter is there once. If all that takes less than the first of these shares of L2, it is still there from the launch
 // before; from the second on, nothing is (tests/model/h100.md, "again", "down columns").
-constexpr double l2_keeps_all = 0.84, l2_keeps_nothing = 1, kept_by_halves = 2, kept_changed = 1.75;
+constexpr double l2_keeps_all = 0.94, l2_keeps_nothing = 1, kept_by_halves = 2, kept_changed = 1.75;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 

@@ -204,14 +204,16 @@ TEST_CASE("a load passes a store at another offset of its register, but nothing 
     CHECK(behind(floats + "div.full.f32 %f2, %f1, %f1;\n") == 1);
 }
 
-TEST_CASE("a load is in flight beside those whose first use is not more than two dozen instructions before it") {
-    const auto apart = [](int count) {
-        std::string body = "ld.global.u32 %r2, [%d1];\nadd.u32 %r3, %r2, 1;\n";
+TEST_CASE("ptxas keeps eight registers for loads that it moves past more than two dozen instructions") {
+    const auto apart = [](int count, const std::string& first) {
+        std::string body = first + "add.u32 %r3, %r2, 1;\n";
         for (int i = 0; i < count; ++i) body += "add.u32 %r4, %r4, %r3;\n";
         return waits(loop_of(body + "ld.global.u32 %r5, [%d1+4];\n")).size();
     };
-    CHECK(apart(23) == 1);
-    CHECK(apart(24) == 2);
+    const std::string one = "ld.global.u32 %r2, [%d1];\n", four = "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d1+16];\n";
+    for (const std::string& few : {one, one + four}) CHECK(apart(99, few) == 1);
+    CHECK(apart(23, one + four + four) == 1);
+    CHECK(apart(24, one + four + four) == 2);
 }
 
 TEST_CASE("each load knows beside which one it is in flight") {

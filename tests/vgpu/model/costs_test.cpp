@@ -251,9 +251,9 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
     };
     CHECK(time_of(c, bytes(1)).dram_ns == Approx(capacity * dram));
     // Both halves of L2 have what all read.
-    CHECK(time_of(c, bytes(0.43)).dram_ns > 0);
-    CHECK(time_of(c, bytes(0.41)).dram_ns == 0);
-    CHECK(time_of(c, bytes(0.46)).dram_ns == Approx(0.5 * 0.46 * capacity * dram).epsilon(2e-3));
+    CHECK(time_of(c, bytes(0.475)).dram_ns > 0);
+    CHECK(time_of(c, bytes(0.465)).dram_ns == 0);
+    CHECK(time_of(c, bytes(0.485)).dram_ns == Approx(0.5 * 0.485 * capacity * dram).epsilon(2e-3));
     // Almost both of them have what is changed in place (h100.md, "down columns": 24 MiB stay).
     const auto changed = [&](double part) {
         Traffic traffic = bytes(part);
