@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t max_edges = std::size_t{1} << 20;
 constexpr std::uint32_t max_blocks = 2048;
 constexpr std::uint32_t loads_in_flight = 16;  // of a warp, measured on an H100 (tests/model/h100.md, "overlap")
-constexpr std::uint32_t moved_far_at_most =
-    8;  // registers for loads that move past more (sums of forces, 16 bytes each)
+// Registers for loads that move past more (counted in machine code of sums of forces, whose loads bring four).
+constexpr std::uint32_t moved_far_at_most = 8;
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 bool is_store(StatKind kind) { return kind == StatKind::GlobalStore || kind == StatKind::SharedStore; }

@@ -358,10 +358,11 @@ void Grid::collect_memory() {
     });
     const WorkSpread& spread = caches_->spread();
     result_.most_block_instructions = spread.most_instructions();
-    // If blocks may wait for each other, the longest warp may only have waited longest, and waiting is no work.
-    const double longest_warp = launch_.code.polls ? 0 : spread.longest_warp();
-    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp,
-                      longest_warp > 0 ? spread.longest_of_block() : 0};
+    // If blocks ask one place again and again, those that do so for longest only wait, which is no work; or they fetch
+    // their work from there, and here the first to run does all of it.
+    if (!launch_.code.polls)
+        result_.spread = {spread.busiest_issue(), spread.busiest_l1(), spread.longest_warp(),
+                          spread.longest_of_block()};
     for (const Executor& e : executors_) {
         result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
         result_.traffic.mapped_write_sectors += e.mapped_write_sectors;

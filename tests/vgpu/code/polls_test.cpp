@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "judge/catch.hpp"
+#include "support/approx.hpp"
 #include "vgpu/machine.hpp"
 
 using namespace warpgrade;
@@ -45,4 +46,23 @@ TEST_CASE("turns of a loop that asks for one place are waiting, and no work") {
         CAPTURE(asks);
         CHECK(time_with(asks, "") < 0.5 * alone);
     }
+}
+
+TEST_CASE("blocks that fetch their work from one place share it") {
+    const auto time_of = [](const std::string& next) {
+        Machine m(1,
+                  ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
+                  ".reg .b64 %a;\n.reg .b32 %r<9>;\n.reg .pred %p;\nld.param.u64 %a, [a];\nmov.u32 %r1, %ctaid.x;\n"
+                  "mov.u32 %r3, %ctaid.x;\nmov.u32 %r4, 0;\n" +
+                      next + "ret;\n}\n",
+                  200'000'000, "h100:4");
+        m.may_be_wrong = true;
+        return m.launch("k", {400}, {32}, m.upload(std::vector<std::uint32_t>(4))).duration_ns;
+    };
+    std::string work;
+    for (int i = 0; i < 50; ++i) work += "mad.lo.u32 %r3, %r3, %r3, 7;\n";
+    const double equal = time_of("L: " + work + "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p, %r4, 8;\n@%p bra L;\n");
+    const double queue =
+        time_of("L: " + work + "atom.global.add.u32 %r4, [%a], 1;\nsetp.lt.u32 %p, %r4, 102400;\n@%p bra L;\n");
+    CHECK(queue == Approx(equal).epsilon(0.5));  // 32 lanes of 400 warps, 8 turns each
 }
