@@ -53,4 +53,5 @@ SETS = (
     # Blocks that run at the same time change what others follow (labels); here they do so one after another.
     HeldOutSet("fifth", 75, Limits(1.18, 0.87, 2.55, 0.95)),
     HeldOutSet("sixth", 60, Limits(1.17, 0.91, 2.15, 0.87), states_times=True),
+    HeldOutSet("seventh", 45, Limits(1.15, 0.95, 1.8, 0.97)),
 )

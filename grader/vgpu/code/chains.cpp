@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t max_edges = std::size_t{1} << 20;
 constexpr std::uint32_t max_blocks = 2048;
 constexpr std::uint32_t loads_in_flight = 16;  // of a warp, measured on an H100 (tests/model/h100.md, "overlap")
-// Registers for loads that move past more (counted in machine code of sums of forces, whose loads bring four).
+// Loads of more registers than these do not move past more than two dozen instructions that wait for loads (counted in
+// machine code of sums of forces, where two loads of four are in flight).
 constexpr std::uint32_t moved_far_at_most = 8;
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
@@ -217,7 +218,9 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
     // guards; all else has side 0, and its loads are on their way at the same time as those of the sides.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chain_depth;
     std::map<std::uint32_t, std::uint32_t> loads_before;  // by register: the same, of all loads
-    // Loads of one memory in flight beside each other, and the first instruction that uses what one of them brings.
+    std::uint32_t waiting = 0;                            // instructions of this block that wait for loads, up to now
+    // Loads of one memory in flight beside each other, and which of those is the first that uses what one of them
+    // brings.
     struct Flight {
         std::uint32_t head = none, before = 0, count = 0, use = none, registers = 0;  // before: loads of earlier ones
     };
@@ -246,6 +249,7 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
         if (const std::uint32_t here = code.blocks[part].stretch; here != block) {
             finish_block();
             depth.clear(), chain_depth.clear(), loads_before.clear(), at_once.clear(), brought.clear();
+            waiting = 0;
             stores = {};
             behind_slow_path = 0;
             guard = {};
@@ -263,10 +267,11 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
                       all_waits = std::max(deepest(loads_before), guard.all_waits);
         if (insn == code.blocks[part].end && code.blocks[part].predicated_until > 0)
             guard = {code.blocks[part].predicated_until, waits, all_waits};
+        waiting += all_waits > 0 ? 1 : 0;
         for (const std::uint32_t reg : all.read)
             if (const auto known = brought.find(reg); known != brought.end()) {
                 Flight& flight = *known->second.first;
-                if (flight.head == known->second.second) flight.use = std::min(flight.use, insn);
+                if (flight.head == known->second.second) flight.use = std::min(flight.use, waiting);
             }
         const auto kind = kinds.find(insn);
         const ptx::Instruction* in = source_of(insn);
@@ -297,8 +302,8 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             const bool shared = kind->second == StatKind::SharedLoad || kind->second == StatKind::SharedAtomic;
             const std::uint32_t with = at_once.contains({shared, 0, all_waits}) ? 0 : side;
             Flight& flight = at_once[{shared, with, all_waits}];
-            const bool is_far =
-                flight.registers >= moved_far_at_most && flight.use != none && insn - flight.use > moved_past_at_most;
+            const bool is_far = flight.registers >= moved_far_at_most && flight.use != none &&
+                                waiting - flight.use > moved_past_at_most;
             if (flight.head == none || flight.count - flight.before == loads_in_flight || is_far)
                 flight = {insn, flight.count, flight.count};
             ++flight.count;

@@ -1,4 +1,4 @@
-// Whether a kernel may wait until other blocks have done something.
+// Whether blocks of a kernel may wait for each other, or fetch their work from one place.
 #pragma once
 
 #include <vector>

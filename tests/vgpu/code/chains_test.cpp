@@ -204,7 +204,8 @@ TEST_CASE("a load passes a store at another offset of its register, but nothing 
     CHECK(behind(floats + "div.full.f32 %f2, %f1, %f1;\n") == 1);
 }
 
-TEST_CASE("ptxas keeps eight registers for loads that it moves past more than two dozen instructions") {
+TEST_CASE(
+    "ptxas keeps eight registers for loads that it moves past more than two dozen instructions that wait for others") {
     const auto apart = [](int count, const std::string& first) {
         std::string body = first + "add.u32 %r3, %r2, 1;\n";
         for (int i = 0; i < count; ++i) body += "add.u32 %r4, %r4, %r3;\n";
@@ -212,8 +213,8 @@ TEST_CASE("ptxas keeps eight registers for loads that it moves past more than tw
     };
     const std::string one = "ld.global.u32 %r2, [%d1];\n", four = "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d1+16];\n";
     for (const std::string& few : {one, one + four}) CHECK(apart(99, few) == 1);
-    CHECK(apart(23, one + four + four) == 1);
-    CHECK(apart(24, one + four + four) == 2);
+    CHECK(apart(24, one + four + four) == 1);
+    CHECK(apart(25, one + four + four) == 2);
 }
 
 TEST_CASE("each load knows beside which one it is in flight") {
