@@ -51,7 +51,7 @@ EXACT = [
 ]
 REAL = "times of speed tests on a real GPU: its own, of kernels, copies and fills, by its events"
 MODELLED = [
-    Modelled("L1 hit rates", "half of 69 kernels within 0.2 points, nine tenths within 13.4, the worst 48.4 off"),
+    Modelled("L1 hit rates", "half of 69 kernels within 0.2 points, nine tenths within 8.4, the worst 48.4 off"),
     Modelled(
         "sectors that L1 requests from L2",
         "half of 69 kernels within a factor of 1.01, nine tenths within 1.47, the worst 15.14 off",
@@ -68,7 +68,7 @@ MODELLED = [
     ),
     Modelled(
         "times of held-out kernels",
-        "half of 75 kernels within a factor of 1.23, nine tenths within 1.75, the worst 2.58 off",
+        "half of 59 kernels within a factor of 1.17, nine tenths within 1.43, the worst 2.12 off",
     ),
 ]
 
