@@ -140,13 +140,13 @@ def test_the_table_of_the_chapters_convolution(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("pinned")
-@pytest.mark.parametrize(("mask", "won"), [(5, -9), (9, 2)])
+@pytest.mark.parametrize(("mask", "won"), [(5, -11), (9, 1)])
 def test_how_kind_the_model_of_time_is_to_a_tile(tmp_path: Path, mask: int, won: int) -> None:
     sizes = ("-D", "ELEMENTS=262144", "-D", f"MASK={mask}", "--device", "vgpu:h100:4")
     _, kernels = run("convolution.cu", tmp_path, *sizes)
     saved = 1 - kernels["tiled_kernel"]["total_ns"] / kernels["constant_kernel"]["total_ns"]
     assert round(100 * saved) == won
-    claim = "with a mask of 5 it takes 9 % longer than constant memory, and with 9 it wins by 2 %"
+    claim = "with a mask of 5 it takes 11 % longer than constant memory, and with 9 it wins by 1 %"
     assert claim in sheet("convolution")
 
 
