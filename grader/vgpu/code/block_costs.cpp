@@ -44,9 +44,8 @@ void find_block_costs(Code& code, const FunctionCode& function) {
         if (insn < begin || insn > end || !brings_a_value(code.stat_kinds[slot])) continue;
         const std::uint32_t turns = turns_of_wait(code, insn);
         if (turns == 0 && !std::ranges::binary_search(code.chained_loads, insn)) continue;
-        const bool is_shared =
-            code.stat_kinds[slot] == StatKind::SharedLoad || code.stat_kinds[slot] == StatKind::SharedAtomic;
-        block_with(insn)->time += (is_shared ? shared_wait : other_wait) / std::max(turns, 1u);
+        const std::uint32_t wait = is_of_shared_memory(code.stat_kinds[slot]) ? shared_wait : other_wait;
+        block_with(insn)->time += wait / std::max(turns, 1u);
     }
 }
 

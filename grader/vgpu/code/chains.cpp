@@ -129,6 +129,8 @@ bool brings_a_value(StatKind kind) {
     }
 }
 
+bool is_of_shared_memory(StatKind load) { return load == StatKind::SharedLoad || load == StatKind::SharedAtomic; }
+
 std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn) {
     const auto wait = std::ranges::lower_bound(code.load_waits, insn, {}, &LoadWait::insn);
     return wait != code.load_waits.end() && wait->insn == insn && wait->head == insn ? wait->turns : 0;
@@ -299,7 +301,7 @@ LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const 
             if (is_irregular) found.irregular.push_back(insn);
             const auto stored = in ? static_cast<std::uint32_t>(stores.of(*in)) : 0;
             all_waits = std::max({all_waits, stored, behind_slow_path}) + 1;
-            const bool shared = kind->second == StatKind::SharedLoad || kind->second == StatKind::SharedAtomic;
+            const bool shared = is_of_shared_memory(kind->second);
             const std::uint32_t with = at_once.contains({shared, 0, all_waits}) ? 0 : side;
             Flight& flight = at_once[{shared, with, all_waits}];
             const bool is_far = flight.registers >= moved_far_at_most && flight.use != none &&

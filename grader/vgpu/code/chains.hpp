@@ -24,6 +24,7 @@ struct LoopLoads {
     std::vector<LoadWait> waits;
 };
 bool brings_a_value(StatKind kind);  // into registers
+bool is_of_shared_memory(StatKind load);
 // In how many turns of its loop a warp waits for this load; 0: never.
 std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn);
 // The load beside which this one is in flight, which may be itself.

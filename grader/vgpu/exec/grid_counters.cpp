@@ -65,7 +65,7 @@ struct Flight {
 void add_waits(Traffic& traffic, StatKind kind, const MemoryStats& total, std::uint64_t beyond_l1,
                const CacheStats& caches, std::uint32_t turns, Flight& flight) {
     if (kind == StatKind::GlobalAtomic) return;
-    const bool shared = kind == StatKind::SharedLoad || kind == StatKind::SharedAtomic;
+    const bool shared = is_of_shared_memory(kind);
     Waits& waits = shared ? traffic.shared_waits : traffic.global_waits;
     waits.loads += total.requests;
     Chains all;

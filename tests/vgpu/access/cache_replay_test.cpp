@@ -41,7 +41,7 @@ std::vector<Block> random_blocks() {
         // So many that the first multiprocessor has enough of them before its last block.
         const bool many = (&block - blocks.data()) % 100 == 0;
         for (auto misses = random() % (many ? 20'000 : 400); misses > 0; --misses)
-            block.misses.push_back(LineRequest::of(random() % lines, 1 + random() % 15, static_cast<Kind>(random() % 4),
+            block.misses.push_back(LineRequest::of(random() % lines, 1 + random() % 15, static_cast<Kind>(random() % 5),
                                                    static_cast<std::uint16_t>(random() % slots)));
         block.work.add({.issue_tenths = random() % 1000});
         block.work.instructions = random() % 1000;
