@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 root=$here/../..
-labs=(libraries latency instructions kept chains overlap requests banks branches stores phases atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
+labs=(libraries latency instructions kept chains overlap requests banks constants branches stores phases atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
 programs=("${labs[@]/#/$here/}")
 if [[ -n ${SET:-} ]]; then
     programs=("$root/tests/model/${SET}"_*.cu)

@@ -42,7 +42,7 @@ void find_block_costs(Code& code, const FunctionCode& function) {
     for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot) {
         const std::uint32_t insn = code.stat_insns[slot];
         if (insn < begin || insn > end || !brings_a_value(code.stat_kinds[slot])) continue;
-        const std::uint32_t turns = turns_of_wait(code, insn);
+        const std::uint32_t turns = wait_of(code, insn).turns;
         if (turns == 0 && !std::ranges::binary_search(code.chained_loads, insn)) continue;
         const std::uint32_t wait = is_of_shared_memory(code.stat_kinds[slot]) ? shared_wait : other_wait;
         block_with(insn)->time += wait / std::max(turns, 1u);

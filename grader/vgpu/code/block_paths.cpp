@@ -32,33 +32,27 @@ std::uint64_t latency(const ptx::Instruction& in, const MachineCost& cost) {
 }
 
 struct Step {
-    std::vector<std::uint32_t> read, written;
+    const Registers* registers = nullptr;
     std::uint64_t latency = 0;
     bool has_branch = false;  // in machine code: nothing moves past it
     const ptx::Instruction* source = nullptr;
 };
 
-using PositionOfLine = std::map<std::uint32_t, std::size_t>;  // in the function's body
-
 // True if ptxas can unroll these instructions, a loop of its own: its counter grows by a constant, and no pragma
 // forbids it.
-bool counts(const Code& code, std::uint32_t begin, std::uint32_t end, const ptx::Function& source,
-            const PositionOfLine& positions) {
-    const auto first = positions.find(code.ptx_lines[begin]), last = positions.find(code.ptx_lines[end]);
-    if (first == positions.end() || last == positions.end()) return false;
-    if (std::ranges::binary_search(source.nounroll, first->second)) return false;
-    const auto stores = [](const ptx::Instruction& in) { return in.opcode == "st"; };
-    const auto body = source.body.begin();
-    if (std::any_of(body + static_cast<std::ptrdiff_t>(first->second), body + static_cast<std::ptrdiff_t>(last->second),
-                    stores))
-        return false;
-    std::set<std::uint32_t> deciding = {source.body[last->second].guard};
-    for (std::size_t i = last->second; i-- > first->second;) {
-        const ptx::Instruction& in = source.body[i];
-        if (in.operands.empty() || !deciding.contains(in.operands[0].reg)) continue;
-        if (in.opcode == "add" && in.operands.size() == 3) return in.operands[2].kind == ptx::Operand::Kind::Immediate;
-        if (in.opcode != "setp" && in.opcode != "cvt") return false;
-        for (const ptx::Operand& operand : in.operands)
+bool counts(const FunctionView& view, std::uint32_t begin, std::uint32_t end) {
+    const ptx::Instruction *first = view.source_of(begin), *last = view.source_of(end);
+    if (first == nullptr || last == nullptr) return false;
+    const auto position = static_cast<std::size_t>(first - view.source().body.data());
+    if (std::ranges::binary_search(view.source().nounroll, position)) return false;
+    if (std::any_of(first, last, [](const ptx::Instruction& in) { return in.opcode == "st"; })) return false;
+    std::set<std::uint32_t> deciding = {last->guard};
+    for (const ptx::Instruction* in = last; in-- > first;) {
+        if (in->operands.empty() || !deciding.contains(in->operands[0].reg)) continue;
+        if (in->opcode == "add" && in->operands.size() == 3)
+            return in->operands[2].kind == ptx::Operand::Kind::Immediate;
+        if (in->opcode != "setp" && in->opcode != "cvt") return false;
+        for (const ptx::Operand& operand : in->operands)
             if (operand.kind == ptx::Operand::Kind::Register) deciding.insert(operand.reg);
     }
     return false;
@@ -78,11 +72,11 @@ std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t,
                                   ? barrier
                                   : std::max(barrier, starts[starts.size() - moved_past_at_most]);
         if (step->has_branch) start = std::max(start, end);
-        for (const std::uint32_t reg : step->read)
+        for (const std::uint32_t reg : step->registers->read)
             if (const auto known = ready.find(reg); known != ready.end()) start = std::max(start, known->second);
         if (step->source && is_global(*step->source, "ld")) start = std::max(start, stores.of(*step->source));
         if (step->source && is_global(*step->source, "st")) stores.add(*step->source, start);
-        for (const std::uint32_t reg : step->written) ready[reg] = start + step->latency;
+        for (const std::uint32_t reg : step->registers->written) ready[reg] = start + step->latency;
         if (step->has_branch) barrier = start + step->latency;
         starts.push_back(start);
         end = std::max(end, start);
@@ -92,22 +86,16 @@ std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t,
 
 }  // namespace
 
-void find_block_paths(Code& code, const FunctionCode& function, const ptx::Function& source,
-                      const std::vector<RegisterAccess>& accesses) {
-    const std::vector<MachineCost> costs = machine_costs(source);
-    PositionOfLine positions;
-    for (std::size_t i = 0; i < source.body.size(); ++i) positions.emplace(source.body[i].ptx_line, i);
+void find_block_paths(Code& code, const FunctionView& view) {
+    const FunctionCode& function = view.function();
+    const std::vector<MachineCost> costs = machine_costs(view.source());
     std::map<std::uint32_t, Step> steps;  // by instruction
-    for (const RegisterAccess& access : accesses) {
-        Step& step = steps[access.insn];
-        (access.kind == RegisterAccess::Kind::Read ? step.read : step.written).push_back(access.reg);
-    }
-    for (auto& [insn, step] : steps) {
-        const auto at = positions.find(code.ptx_lines[insn]);
-        if (at == positions.end()) continue;
-        step.latency = latency(source.body[at->second], costs[at->second]);
-        step.has_branch = has_slow_path(source.body[at->second]);
-        step.source = &source.body[at->second];
+    for (const auto& [insn, all] : view.registers()) {
+        const ptx::Instruction* in = view.source_of(insn);
+        steps[insn] = in == nullptr
+                          ? Step{&all}
+                          : Step{&all, latency(*in, costs[static_cast<std::size_t>(in - view.source().body.data())]),
+                                 has_slow_path(*in), in};
     }
     for (std::uint32_t first = function.first_block, last = first; first < function.end_block; first = ++last) {
         BasicBlock& block = code.blocks[first];
@@ -121,8 +109,7 @@ void find_block_paths(Code& code, const FunctionCode& function, const ptx::Funct
         const bool jumps_back = tail.terminator == Terminator::Branch && tail.target <= last;
         const bool is_loop = jumps_back && tail.conditional && tail.target == first;
         const std::uint32_t turns =
-            is_loop && size <= most_unrolled && counts(code, block.begin, tail.end, source, positions) ? turns_at_once
-                                                                                                       : 1;
+            is_loop && size <= most_unrolled && counts(view, block.begin, tail.end) ? turns_at_once : 1;
         // A loop's third time is as long as all further ones. What comes behind other blocks waits for their results.
         std::map<std::uint32_t, std::uint64_t> ready;
         std::uint64_t path = 0;

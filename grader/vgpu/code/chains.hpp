@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "vgpu/code/code.hpp"
-#include "vgpu/code/register_places.hpp"
+#include "vgpu/code/function_view.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -19,18 +19,15 @@ struct LoopLoads {
     // With all those that are chained, the loads whose address comes from another load of the same turn, or from a
     // value that each turn multiplies or mixes, as a random number.
     std::vector<std::uint32_t> irregular;
-    // Of all others, those for which the warp waits: the first of each block, and those that wait for one of the block.
-    // The rest are in flight beside them. ptxas moves the loads of four turns of a loop that counts before their uses.
+    // Of all others, too, beside which a warp waits for them. ptxas moves the loads of four turns of a loop that counts
+    // before their uses.
     std::vector<LoadWait> waits;
 };
 bool brings_a_value(StatKind kind);  // into registers
 bool is_of_shared_memory(StatKind load);
-// In how many turns of its loop a warp waits for this load; 0: never.
-std::uint32_t turns_of_wait(const Code& code, std::uint32_t insn);
-// The load beside which this one is in flight, which may be itself.
-std::uint32_t head_of_wait(const Code& code, std::uint32_t insn);
+// How a warp waits for this load. Of one that is not listed, no turns.
+LoadWait wait_of(const Code& code, std::uint32_t insn);
 
-LoopLoads find_loop_loads(const Code& code, const FunctionCode& function, const ptx::Function& source,
-                          const std::vector<RegisterAccess>& accesses);
+LoopLoads find_loop_loads(const Code& code, const FunctionView& view);
 
 }  // namespace warpgrade::vgpu

@@ -193,9 +193,15 @@ struct Collective {
     std::string_view function;  // in CUDA C++: "__shfl_up_sync()"; empty if it has none
 };
 
-// This load is in flight beside `head`, for which its warp waits; for those of so many turns of its loop at once.
+// This load is in flight beside `head`. If that is itself, its warp waits for it, for those of so many turns of its
+// loop at once.
 struct LoadWait {
-    std::uint32_t insn = 0, head = 0, turns = 1;
+    std::uint32_t insn = 0, head = 0, turns = 0;
+};
+
+// A load of constant memory from one address for all lanes (constant_loads.hpp): so many of its `of` values.
+struct UniformLoad {
+    std::uint32_t insn = 0, shared = 0, of = 1;
 };
 
 // One of so many loads of shared memory that ptxas makes one of, which brings so many words.
@@ -285,6 +291,7 @@ struct Code {
     std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
     std::vector<LoadWait> load_waits;                           // the same
     std::vector<MergedLoad> merged_loads;                       // see machine_code.hpp
+    std::vector<UniformLoad> uniform_loads;
     DataDependence data_dependence;
     bool any_order = false;  // without races, its results do not depend on the order of threads (see any_order.hpp)
     std::vector<std::uint32_t> stat_bytes;  // by memory slot: bytes that a lane moves; 0 if it is not a plain load or

@@ -7,6 +7,7 @@
 #include "vgpu/code/block_costs.hpp"
 #include "vgpu/code/block_paths.hpp"
 #include "vgpu/code/chains.hpp"
+#include "vgpu/code/constant_loads.hpp"
 #include "vgpu/code/data_dependence.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/code/equal_addresses.hpp"
@@ -140,28 +141,28 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     decode_functions(first, kernel);
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
+    Code& code = builder.code;
     for (std::size_t i = 0; i < builder.queue.size(); ++i) {
-        find_predicated_branches(builder.code, builder.code.functions[i], *builder.queue[i]);
-        std::ranges::copy(find_merged_loads(builder.code, builder.code.functions[i], *builder.queue[i]),
-                          std::back_inserter(builder.code.merged_loads));
-        find_block_paths(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
-        const LoopLoads loads =
-            find_loop_loads(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
-        std::ranges::copy(loads.chained, std::back_inserter(builder.code.chained_loads));
-        std::ranges::copy(loads.irregular, std::back_inserter(builder.code.irregular_loads));
-        std::ranges::copy(loads.waits, std::back_inserter(builder.code.load_waits));
-        find_block_costs(builder.code, builder.code.functions[i]);
-        builder.code.polls |= polls(builder.code, builder.code.functions[i], *builder.queue[i], builder.accesses[i]);
+        const FunctionView view(code, code.functions[i], *builder.queue[i], builder.accesses[i]);
+        find_predicated_branches(code, view);
+        std::ranges::copy(find_merged_loads(code, view), std::back_inserter(code.merged_loads));
+        std::ranges::copy(find_uniform_loads(code, view), std::back_inserter(code.uniform_loads));
+        find_block_paths(code, view);
+        const LoopLoads loads = find_loop_loads(code, view);
+        std::ranges::copy(loads.chained, std::back_inserter(code.chained_loads));
+        std::ranges::copy(loads.irregular, std::back_inserter(code.irregular_loads));
+        std::ranges::copy(loads.waits, std::back_inserter(code.load_waits));
+        find_block_costs(code, code.functions[i]);
+        code.polls |= polls(code, view);
     }
-    builder.code.data_dependence =
-        find_data_dependence(builder.code, builder.code.functions[0], kernel, builder.accesses[0]);
-    builder.code.any_order = is_order_independent(kernel);
+    code.data_dependence = find_data_dependence(code, code.functions[0], kernel, builder.accesses[0]);
+    code.any_order = is_order_independent(kernel);
     link_calls(builder);
-    builder.code.register_estimate = estimate_registers(kernel);
-    builder.code.has_calls = !builder.code.calls.empty();
-    std::ranges::stable_sort(builder.code.uses, {}, &RegisterUse::insn);
-    find_equal_addresses(builder.code);
-    return std::move(builder.code);
+    code.register_estimate = estimate_registers(kernel);
+    code.has_calls = !code.calls.empty();
+    std::ranges::stable_sort(code.uses, {}, &RegisterUse::insn);
+    find_equal_addresses(code);
+    return std::move(code);
 }
 
 }  // namespace warpgrade::vgpu

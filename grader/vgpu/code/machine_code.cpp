@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <map>
-#include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -162,13 +160,12 @@ bool has_slow_path(const ptx::Instruction& in) {
            std::ranges::none_of(in.modifiers, [](const auto& one) { return one == "approx" || one == "full"; });
 }
 
-void find_predicated_branches(Code& code, const FunctionCode& function, const ptx::Function& source) {
-    std::set<std::uint32_t> slow_paths;  // lines
-    for (const ptx::Instruction& in : source.body)
-        if (has_slow_path(in)) slow_paths.insert(in.ptx_line);
+void find_predicated_branches(Code& code, const FunctionView& view) {
+    const FunctionCode& function = view.function();
     const auto has_branches = [&](const BasicBlock& block) {
-        const auto lines = std::span(code.ptx_lines).subspan(block.begin, block.end - block.begin);
-        return std::ranges::any_of(lines, [&](std::uint32_t line) { return slow_paths.contains(line); });
+        for (std::uint32_t insn = block.begin; insn < block.end; ++insn)
+            if (const ptx::Instruction* in = view.source_of(insn); in && has_slow_path(*in)) return true;
+        return false;
     };
     const PostDominators meets(code, function);
     std::vector<std::uint32_t> entries(code.blocks.size() + 1);  // by block: how many others lead to it
@@ -227,11 +224,10 @@ std::uint64_t StoresBefore::of(const ptx::Instruction& load) const {
     return most;
 }
 
-std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& function, const ptx::Function& source) {
-    const Alignments alignments(source);
-    const Sums sums = find_sums(source);
-    std::map<std::uint32_t, const ptx::Instruction*> by_line;
-    for (const ptx::Instruction& in : source.body) by_line.emplace(in.ptx_line, &in);
+std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionView& view) {
+    const FunctionCode& function = view.function();
+    const Alignments alignments(view.source());
+    const Sums sums = find_sums(view.source());
     // Of one stretch of code, by symbol, register, and how many can be one.
     std::map<std::tuple<std::string_view, std::uint32_t, unsigned>, WordsByOffset> words;
     std::vector<MergedLoad> merged;
@@ -246,12 +242,12 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& 
         const BasicBlock& block = code.blocks[b];
         if (block.stretch == b) finish();
         for (std::uint32_t insn = block.begin; insn < block.begin + block.size; ++insn) {
-            const auto in = by_line.find(code.ptx_lines[insn]);
-            if (in == by_line.end()) continue;
-            if (changes_shared_memory(*in->second)) finish();
-            const unsigned most = mergeable_words(*in->second);
+            const ptx::Instruction* in = view.source_of(insn);
+            if (in == nullptr) continue;
+            if (changes_shared_memory(*in)) finish();
+            const unsigned most = mergeable_words(*in);
             if (most == 1) continue;
-            const Place place = place_of(in->second->operands[1], sums);
+            const Place place = place_of(in->operands[1], sums);
             words[{place.symbol, place.reg, most}][place.offset].push_back(insn);
         }
     }

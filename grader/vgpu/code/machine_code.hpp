@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/code/code.hpp"
-#include "vgpu/ptx/ast.hpp"
+#include "vgpu/code/function_view.hpp"
 
 namespace warpgrade::vgpu {
 
 // Marks those branches of a function that skip so little that ptxas executes it under a predicate, and which blocks
 // become one by that: a stretch.
-void find_predicated_branches(Code& code, const FunctionCode& function, const ptx::Function& source);
+void find_predicated_branches(Code& code, const FunctionView& view);
 
 // ptxas moves an instruction past others, but not far: of a few bodies of a loop that do not wait for each other it
 // mixes one or two (counted in machine code of sums of forces).
@@ -51,6 +50,6 @@ class StoresBefore {
 bool loads_constant(const ptx::Instruction& in);
 
 // The loads of shared memory that ptxas merges, in the order of their instructions. Uses the marks.
-std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionCode& function, const ptx::Function& source);
+std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionView& view);
 
 }  // namespace warpgrade::vgpu

@@ -99,6 +99,15 @@ void add_merged(Traffic& traffic, const MemoryStats& total, const MergedLoad& lo
     traffic.merged_wavefronts += total.sectors_or_wavefronts - std::min(all / load.of, total.sectors_or_wavefronts);
 }
 
+void add_constants(Traffic& traffic, const Code& code, std::uint32_t insn, const MemoryStats& total) {
+    const std::uint64_t cycles = total.conflicts / merged_with(code, insn).of;
+    const auto load = std::ranges::lower_bound(code.uniform_loads, insn, {}, &UniformLoad::insn);
+    const bool is_uniform = load != code.uniform_loads.end() && load->insn == insn;
+    const std::uint64_t shared = is_uniform ? cycles * load->shared / load->of : 0;
+    traffic.constant_cycles += cycles - shared;
+    traffic.uniform_constant_cycles += shared;
+}
+
 // Of a request: more than half of its lanes have one of their own.
 constexpr std::uint64_t scattered_sectors = warp_size / 2;
 
@@ -154,6 +163,9 @@ void Grid::collect_counters() {
             });
         if (b.terminator == Terminator::Barrier) add(b.end, [&](device::Counters& c) { c.barriers += warps; });
     }
+    std::bitset<1024> constant_lines;
+    for (const Executor& e : executors_) constant_lines |= e.constant_lines;
+    result_.traffic.constant_bytes = constant_lines.count() * constant_line_bytes;
     // The machine's cost says the rest.
     std::uint64_t& issued = result_.traffic.issue_tenths;
     issued -= std::min(result_.traffic.machine.further * issue_tenths::further, issued);
@@ -173,7 +185,7 @@ void Grid::collect_counters() {
         if (code.stat_kinds[s] == StatKind::SharedLoad)
             add_merged(result_.traffic, total, merged_with(code, code.stat_insns[s]));
         if (code.stat_kinds[s] == StatKind::ConstantLoad)
-            result_.traffic.constant_cycles += total.conflicts / merged_with(code, code.stat_insns[s]).of;
+            add_constants(result_.traffic, code, code.stat_insns[s], total);
         if (code.stat_kinds[s] == StatKind::GlobalLoad) {
             const SharedL1::Found found = caches_->shared_l1().found(s);
             if (found.asked > 0) {
@@ -191,9 +203,11 @@ void Grid::collect_counters() {
         if (is_chained)
             add_chained(result_.traffic.chains, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
                         std::ranges::find(code.compare_and_swaps, s) != code.compare_and_swaps.end());
-        else if (brings_a_value(code.stat_kinds[s]))
-            add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats(s),
-                      turns_of_wait(code, code.stat_insns[s]), flights[head_of_wait(code, code.stat_insns[s])]);
+        else if (brings_a_value(code.stat_kinds[s])) {
+            const LoadWait wait = wait_of(code, code.stat_insns[s]);
+            add_waits(result_.traffic, code.stat_kinds[s], total, beyond_l1, caches_->stats(s), wait.turns,
+                      flights[wait.head]);
+        }
         if (code.stat_kinds[s] == StatKind::GlobalLoad &&
             std::ranges::binary_search(code.irregular_loads, code.stat_insns[s]) &&
             (is_chained || total.sectors_or_wavefronts > scattered_sectors * total.requests))
@@ -294,6 +308,7 @@ void Grid::scale_sample() {
     scale(result_.traffic.fresh_writes);
     scale(result_.traffic.changed);
     scale(result_.traffic.constant_cycles);
+    scale(result_.traffic.uniform_constant_cycles);
     scale(result_.traffic.predicated_divergences);
     scale(result_.traffic.merged_requests);
     scale(result_.traffic.merged_wavefronts);

@@ -14,6 +14,15 @@ namespace {
 constexpr double sector_bytes = 32;
 constexpr double kernel_start_ns = 1200;
 
+// What a load of constant memory takes in cycles of a multiprocessor; a uniform one at best, and if many warps want
+// one: the last 256 bytes are kept, and warps that are elsewhere in a larger table take them from each other. That
+// begins with 24 warps and is worst at 64, or before, if there is more to compute between two loads; but up to 2 KiB it
+// does not happen if there is enough (tests/model/h100.md, "constants").
+constexpr double constant_load_cycles = 2, uniform_load_cycles = 1, crowded_load_cycles = 20;
+constexpr double kept_constant_bytes = 256, fast_constant_bytes = 2048;
+constexpr double warps_without_crowd = 24, warps_to_worst = 40, worst_at_once_cycles = 6, least_to_worst = 0.2,
+                 enough_cycles = 8.5;
+
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
 // In cycles of a multiprocessor, for an instruction of a warp: 16 units compute special functions, 64 multiply
@@ -79,6 +88,18 @@ double waiting_cycles(const Profile& profile, const Chains& chains, double beyon
            number(chains.dram) * beyond_l2 * (profile.dram_latency - profile.l2_latency);
 }
 
+// Cycles of all uniform loads of constant memory. `busy`: what all instructions take; `warps`: of a multiprocessor.
+double uniform_cycles(const Traffic& traffic, double busy, double warps) {
+    const double loads = number(traffic.uniform_constant_cycles) / constant_load_cycles,
+                 at_best = loads * uniform_load_cycles, bytes = number(traffic.constant_bytes);
+    if (loads == 0 || bytes <= kept_constant_bytes) return at_best;
+    const double between = busy / loads;
+    if (bytes <= fast_constant_bytes && between >= enough_cycles) return at_best;
+    const double to_worst = warps_to_worst * std::max(1 - between / worst_at_once_cycles, least_to_worst);
+    const double crowd = std::clamp((warps - warps_without_crowd) / to_worst, 0.0, 1.0);
+    return std::max(at_best, loads * crowded_load_cycles * crowd * (1 - kept_constant_bytes / bytes));
+}
+
 double request_cycles(double requests, double sectors, double per_request) {
     return requests * per_request + std::max(sectors - sectors_of_full_request * requests, 0.0) * extra_sector_cycles;
 }
@@ -124,10 +145,13 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
-    const double unit_cycles = together(
-        {number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
-         number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
-         number(traffic.constant_cycles), number(machine.doubles) * number(device.warp_size) / profile.double_units});
+    const double unit_cycles =
+        together({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
+                  number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
+                  number(traffic.constant_cycles),
+                  uniform_cycles(traffic, issue_slots / profile.issue_per_cycle,
+                                 std::min(resident, busiest_blocks) * warps_per_block),
+                  number(machine.doubles) * number(device.warp_size) / profile.double_units});
     time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
     const double load_requests =

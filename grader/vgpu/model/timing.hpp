@@ -111,11 +111,13 @@ struct Traffic {
     // Cycles that loads of global memory take in L1 (Access::l1_cycles), and lines that its stores touch. 0: unknown;
     // then as many as their sectors fill lines.
     std::uint64_t load_cycles = 0, store_lines = 0;
-    std::uint64_t missed_lines = 0;           // by loads of global memory, in L1, also of other blocks
-    std::uint64_t fresh_writes = 0;           // sectors that stores made the first to touch
-    std::uint64_t changed = 0;                // sectors that stores touched after loads
-    std::uint64_t shared_hits = 0;            // sectors that a block does not find in L1 unless another has loaded them
-    std::uint64_t constant_cycles = 0;        // of loads from constant memory
+    std::uint64_t missed_lines = 0;     // by loads of global memory, in L1, also of other blocks
+    std::uint64_t fresh_writes = 0;     // sectors that stores made the first to touch
+    std::uint64_t changed = 0;          // sectors that stores touched after loads
+    std::uint64_t shared_hits = 0;      // sectors that a block does not find in L1 unless another has loaded them
+    std::uint64_t constant_cycles = 0;  // of loads from constant memory
+    // The same of those that serve all lanes at once (code/constant_loads.hpp), and what was loaded of all.
+    std::uint64_t uniform_constant_cycles = 0, constant_bytes = 0;
     std::uint64_t busiest_atomic_cycles = 0;  // of the slice of L2 with most atomics; 0: they are spread evenly
     // What ptxas takes away (code/machine_code.hpp): the divergence of branches that become predicates, and the
     // requests and wavefronts of loads of shared memory that it merges with others.

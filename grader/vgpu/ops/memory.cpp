@@ -33,6 +33,14 @@ std::uint64_t constant_cycles(const Insn& in, std::uint32_t addresses, unsigned 
     return in.form & form::indexed ? 2ull * addresses * std::max(bytes / 8, 1u) : 0;
 }
 
+// Counts a load of constant memory; `first`: the address of a lane.
+void count_constant(Warp& w, const Insn& in, std::uint32_t slot, std::uint64_t first, std::uint32_t words,
+                    std::uint32_t addresses, unsigned bytes) {
+    std::bitset<1024>& lines = w.executor->constant_lines;
+    if (in.form & form::indexed) lines.set(first / constant_line_bytes % lines.size());
+    count(w, slot, words, constant_cycles(in, addresses, bytes));
+}
+
 Mark mark_kind(const Warp& w, const Insn& in, bool load) {
     if (!(in.form & (form::atomic | form::is_volatile))) return mark::plain;
     const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
@@ -65,7 +73,8 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
         const AccessTraits how = traits_of(w, in, move, O == Op::Load);
         if (S == Space::Global && in.form & form::constant) {
             resolve_global<O>(w, in, slot, x, bytes, body, how);
-            return count(w, slot, x.distinct_words(bytes), constant_cycles(in, x.distinct_addresses(bytes), bytes));
+            return count_constant(w, in, slot, x.address[0], x.distinct_words(bytes), x.distinct_addresses(bytes),
+                                  bytes);
         }
         perform_access<O, S>(w, in, slot, x, bytes, body, how,
                              request_kind<O>(in, O == Op::Store && x.fills_sectors(bytes)));
@@ -169,7 +178,7 @@ template <Op O, Space S, bool Word>
         if (in.form & form::constant) {
             const std::uint32_t words = p.words_at(first);
             const std::uint32_t addresses = p.bytes < bank_bytes && words > 1 ? warp_size : words;
-            count_known<StatKind::ConstantLoad>(w, site, words, constant_cycles(in, addresses, p.bytes));
+            count_constant(w, in, in.memory_slot, first, words, addresses, p.bytes);
         } else {
             ShapeLines& lines = p.lines_at(first);
             count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(

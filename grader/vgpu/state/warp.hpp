@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -115,6 +116,8 @@ struct BlockState {
     BlockWatch watch;
 };
 
+inline constexpr unsigned constant_line_bytes = 64;
+
 // What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Executors
 // must not share a cache line, because they count with every instruction.
 struct alignas(128) Executor {
@@ -131,6 +134,7 @@ struct alignas(128) Executor {
     AtomicQueues atomics;
     SwapContention::Turns swap_turns;
     std::uint64_t match_exchanges = 0;
+    std::bitset<1024> constant_lines;  // which of constant memory loads have asked for; see constant_line_bytes
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
     std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;

@@ -35,7 +35,7 @@ Waits waits(const std::string& ptx) {
     const auto code = vgpu::decode_kernel(module, *module.find_function("k"), {}, vgpu::opcode_table());
     Waits found;
     for (const vgpu::LoadWait& wait : code.load_waits) {
-        if (vgpu::turns_of_wait(code, wait.insn) == 0) continue;  // in flight beside another
+        if (wait.turns == 0) continue;  // in flight beside another
         std::size_t begin = 0;
         for (std::uint32_t line = 1; line < code.ptx_lines[wait.insn]; ++line) begin = ptx.find('\n', begin) + 1;
         found.emplace_back(ptx.substr(begin, ptx.find('\n', begin) - begin), wait.turns);
@@ -225,8 +225,8 @@ TEST_CASE("each load knows beside which one it is in flight") {
     REQUIRE(code.load_waits.size() == 4);
     for (const std::size_t i : {0, 1, 2, 3}) {
         const std::uint32_t insn = code.load_waits[i].insn;
-        CHECK(vgpu::head_of_wait(code, insn) == code.load_waits[i / 2 * 2].insn);
-        CHECK((vgpu::turns_of_wait(code, insn) > 0) == (i % 2 == 0));
+        CHECK(vgpu::wait_of(code, insn).head == code.load_waits[i / 2 * 2].insn);
+        CHECK((vgpu::wait_of(code, insn).turns > 0) == (i % 2 == 0));
     }
 }
 

@@ -118,7 +118,9 @@ TEST_CASE("constant memory gives what is at one address in two cycles, neighbour
             ".visible .entry k(.param .u64 a, .param .u64 n) {\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n"
             "mov.u32 %r1, %laneid;\nmul.wide.u32 %d1, %r1, " +
             std::to_string(apart) + ";\nmov.u64 %d2, table;\nadd.s64 %d2, %d2, %d1;\n" + load + "ret;\n}\n";
-        return Runner(text, Runner::whole).run(1, 1, 32).traffic.constant_cycles;
+        const Traffic traffic = Runner(text, Runner::whole).run(1, 1, 32).traffic;
+        CHECK(traffic.uniform_constant_cycles == 0);
+        return traffic.constant_cycles;
     };
     CHECK(cycles("ld.const.u32 %r2, [%d2];\n", 0) == 2);
     CHECK(cycles("ld.const.u32 %r2, [%d2];\n", 4) == 64);
@@ -129,6 +131,37 @@ TEST_CASE("constant memory gives what is at one address in two cycles, neighbour
     CHECK(cycles("ld.const.u32 %r2, [%d2];\nld.const.u32 %r3, [%d2+4];\n", 8) == 64);  // one load of eight bytes
     CHECK(cycles("ld.const.u32 %r2, [%d2];\nld.const.u32 %r3, [%d2+8];\n", 8) == 128);
     CHECK(cycles("ld.const.u32 %r2, [table+4];\n", 0) == 0);  // an operand
+}
+
+TEST_CASE("loads of constant memory that serve all lanes are counted apart, and the lines that loads ask for") {
+    // Eight turns through a table, `apart` bytes each.
+    const auto traffic = [](const std::string& load, unsigned apart) {
+        return Runner(
+                   ".version 8.6\n.target sm_90\n.address_size 64\n.const .align 128 .b8 table[8192];\n"
+                   ".visible .entry k(.param .u64 a, .param .u64 n) {\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n"
+                   ".reg .f32 %f<9>;\n.reg .pred %p;\nmov.u32 %r1, 0;\nL: mul.wide.u32 %d1, %r1, " +
+                       std::to_string(apart) + ";\nmov.u64 %d2, table;\nadd.s64 %d2, %d2, %d1;\n" + load +
+                       "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 8;\n@%p bra L;\nret;\n}\n",
+                   Runner::whole)
+            .run(1, 4, 64)
+            .traffic;
+    };
+    constexpr std::uint64_t warps = 8, turns = 8;
+    for (const unsigned apart : {8u, 64u, 128u}) {
+        const Traffic each = traffic("ld.const.f32 %f1, [%d2];\n", apart);
+        CHECK(each.uniform_constant_cycles == 2 * warps * turns);
+        CHECK(each.constant_cycles == 0);
+        CHECK(each.constant_bytes == (apart == 8 ? 64 : 8 * 64));
+    }
+    const Traffic row = traffic(
+        "ld.const.v4.f32 {%f1, %f2, %f3, %f4}, [%d2];\nfma.rn.f32 %f5, %f1, %f6, %f3;\n"
+        "fma.rn.f32 %f6, %f2, %f6, %f4;\n",
+        16);
+    CHECK(row.uniform_constant_cycles == 2 * warps * turns);
+    CHECK(row.constant_cycles == 2 * warps * turns);
+    CHECK(row.constant_bytes == 128);
+    const Traffic pair = traffic("ld.const.f32 %f1, [%d2];\nld.const.f32 %f2, [%d2+4];\n", 8);
+    CHECK(pair.uniform_constant_cycles == 2 * warps * turns);
 }
 
 TEST_CASE("turns of a loop of compare-and-swap that warps take because others are faster") {

@@ -255,6 +255,34 @@ TEST_CASE("loads from constant memory keep a unit of their own busy") {
     CHECK((without.units_ns == 0 && with.l1_ns == without.l1_ns));
 }
 
+TEST_CASE("many warps that go through a table in constant memory take its lines from each other") {
+    // Sixty-four warps a multiprocessor, one instruction a load unless there are more.
+    const auto cycles = [](std::uint32_t warps, std::uint64_t bytes, std::uint64_t instructions) {
+        const Profile profile = find_profile("h100:1");
+        constexpr std::uint64_t loads = 1'000'000;
+        device::LaunchConfig config;
+        config.grid = {warps / 8, 1, 1}, config.block = {256, 1, 1};
+        device::Counters counters;
+        counters.inst_executed = instructions * loads;
+        device::Occupancy occupancy;
+        occupancy.blocks_per_multiprocessor = 8;
+        Traffic traffic;
+        traffic.uniform_constant_cycles = 2 * loads, traffic.constant_bytes = bytes;
+        return model_kernel(profile, config, counters, occupancy, traffic).units_ns * profile.properties.clock_ghz /
+               loads;
+    };
+    for (const std::uint32_t warps : {8u, 64u}) CHECK(cycles(warps, 256, 1) == Approx(1));
+    for (const std::uint64_t bytes : {std::uint64_t{1024}, std::uint64_t{1} << 14}) {
+        CHECK(cycles(24, bytes, 1) == Approx(1));
+        CHECK(cycles(64, bytes, 1) > 15 * (1 - 256. / static_cast<double>(bytes)));
+        CHECK(cycles(40, bytes, 1) > 4);
+        CHECK(cycles(40, bytes, 1) < cycles(64, bytes, 1));
+        CHECK(cycles(40, bytes, 20) > cycles(40, bytes, 1));  // warps part sooner
+    }
+    CHECK(cycles(64, 1024, 40) == Approx(1));  // enough to compute meanwhile
+    CHECK(cycles(64, 1 << 14, 40) > 15);
+}
+
 TEST_CASE("what a kernel needs of the whole device is no more than its time, and pieces need no less than the whole") {
     for (const char* name : {"h100", "h100:4", "t4:4"}) {
         const Profile profile = find_profile(name);

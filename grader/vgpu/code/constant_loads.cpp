@@ -1,0 +1,83 @@
+#include "vgpu/code/constant_loads.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "vgpu/code/value_flow.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+using Kind = ptx::Operand::Kind;
+
+bool is_of_thread(const ptx::Operand& operand) {
+    const std::string_view name = operand.symbol;
+    return operand.kind == Kind::Special && !name.starts_with("%ctaid") && !name.starts_with("%nctaid") &&
+           !name.starts_with("%ntid");
+}
+
+// True if what the instruction gives may be different in each lane although nothing that it reads is.
+bool varies(const ptx::Instruction* in) {
+    if (in == nullptr || in->is_call() || in->opcode == "activemask" || in->opcode == "atom") return true;
+    const auto has = [&](std::string_view modifier) {
+        return std::ranges::find(in->modifiers, modifier) != in->modifiers.end();
+    };
+    if (in->opcode == "ld") return !has("const") && !has("param");
+    return has("sync") || std::ranges::any_of(in->operands, is_of_thread);
+}
+
+// By register: the load that writes it.
+using Loaded = std::map<std::uint32_t, std::uint32_t>;
+
+// Takes out what machine code cannot take as the operand that all lanes share, since it takes another one.
+void take_out_second_operands(Loaded& loaded, const FunctionView& view) {
+    for (const auto& [insn, all] : view.registers()) {
+        const ptx::Instruction* in = view.source_of(insn);
+        if (in == nullptr) continue;
+        bool taken = false;
+        for (const ptx::Operand& operand : in->operands) {
+            if (operand.kind != Kind::Register || !std::ranges::count(all.read, operand.reg)) continue;
+            const auto value = loaded.find(operand.reg);
+            if (value == loaded.end()) continue;
+            if (taken) loaded.erase(value);
+            taken = true;
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<UniformLoad> find_uniform_loads(const Code& code, const FunctionView& view) {
+    std::vector<std::uint32_t> loads;
+    for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
+        if (code.stat_kinds[slot] == StatKind::ConstantLoad && view.registers().contains(code.stat_insns[slot]))
+            loads.push_back(code.stat_insns[slot]);
+    if (loads.empty() || !view.source().is_entry) return {};
+    ValueFlow flow;
+    flow.add_instructions(view);
+    flow.add_branches(code, view);
+    if (flow.is_too_large()) return {};
+    std::vector<std::uint32_t> varying;
+    for (const auto& [insn, all] : view.registers())
+        if (varies(view.source_of(insn))) varying.insert(varying.end(), all.written.begin(), all.written.end());
+    std::vector<bool> is_varying = flow.behind(varying);
+    for (const std::uint32_t reg : varying) {
+        if (reg >= is_varying.size()) is_varying.resize(reg + 1);
+        is_varying[reg] = true;
+    }
+    const auto depends_on_thread = [&](std::uint32_t reg) { return reg < is_varying.size() && is_varying[reg]; };
+    Loaded loaded;
+    std::vector<UniformLoad> found;
+    for (const std::uint32_t insn : loads) {
+        const Registers& all = view.registers().at(insn);
+        if (all.read.empty() || std::ranges::any_of(all.read, depends_on_thread)) continue;
+        found.push_back({insn, 0, static_cast<std::uint32_t>(all.written.size())});
+        for (const std::uint32_t to : all.written) loaded.emplace(to, insn);
+    }
+    take_out_second_operands(loaded, view);
+    for (const auto& [reg, insn] : loaded) ++std::ranges::lower_bound(found, insn, {}, &UniformLoad::insn)->shared;
+    return found;
+}
+
+}  // namespace warpgrade::vgpu
