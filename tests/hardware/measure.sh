@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures what the task sheets claim of real devices. On a machine with nvcc: measure.sh build FOLDER [sm_90]; on one
 # with a GPU: measure.sh run FOLDER. docs/hardware.md has what it printed. With SET=families, second, third, fourth,
-# fifth, sixth or seventh in the environment, both take the held-out kernels of that set: tests/model/SET.md.
+# fifth, sixth, seventh or eighth in the environment, both take the held-out kernels of that set: tests/model/SET.md.
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 root=$here/../..

@@ -218,7 +218,7 @@ int main() {
             print_time("swaps, %d blocks of %d warps, the same 32 words",
                        kernel_ms([&] { add_by_swaps<<<blocks, 32 * warps>>>(memory, 1, 0); }), blocks, warps);
         }
-    for (const int mib : {8, 16, 24, 32, 40, 48, 64, 128, 256}) {
+    for (const int mib : {8, 16, 24, 32, 36, 38, 40, 42, 44, 48, 64, 128, 256}) {
         const std::size_t bytes = std::size_t(mib) << 20;
         print_time("%d MiB again, all",
                    kernel_ms([&] { read_all<<<8 * sms, 256>>>(reinterpret_cast<uint4*>(memory), bytes / 16, out); }),

@@ -113,3 +113,14 @@ def test_modelled_times_of_loops_and_branches_are_near_the_measured_ones() -> No
     assert statistics.median(apart) < 1.16, story
     assert sum(factor <= 1.25 for factor in apart) > 0.86 * len(apart), story
     assert max(apart) < 1.4, story
+
+
+@pytest.mark.nightly
+def test_modelled_times_of_tables_in_constant_memory_are_near_the_measured_ones() -> None:
+    """Which loads are made once for all lanes was read in machine code. When warps take lines from each other is a
+    curve through these rows, of which those with an array beside are worst."""
+    apart, story = _apart("constants.cu")
+    assert len(apart) == 36, story
+    assert statistics.median(apart) < 1.3, story
+    assert sum(factor <= 1.5 for factor in apart) > 0.8 * len(apart), story
+    assert max(apart) < 5.5, story

@@ -4,12 +4,15 @@
 #include <map>
 #include <string_view>
 
+#include "vgpu/code/flow_graph.hpp"
 #include "vgpu/code/value_flow.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
 using Kind = ptx::Operand::Kind;
+
+constexpr std::size_t max_loops = 256;  // hostile code may have many
 
 bool is_of_thread(const ptx::Operand& operand) {
     const std::string_view name = operand.symbol;
@@ -25,6 +28,35 @@ bool varies(const ptx::Instruction* in) {
     };
     if (in->opcode == "ld") return !has("const") && !has("param");
     return has("sync") || std::ranges::any_of(in->operands, is_of_thread);
+}
+
+// True if the compiler knows both ends of the loop, and no branch in it stays one: ptxas then makes all turns one after
+// the other, and knows the addresses.
+bool is_unrolled(const Code& code, const FunctionView& view, const Loop& loop) {
+    for (std::uint32_t b = loop.first; b < loop.last; ++b)
+        if (code.blocks[b].terminator == Terminator::Branch && code.blocks[b].predicated_until == 0) return false;
+    const std::uint32_t begin = code.blocks[loop.first].begin, end = code.blocks[loop.last].end;
+    const auto jump = view.registers().find(end);
+    if (jump == view.registers().end()) return false;
+    const auto is_number = [](const ptx::Operand& operand) { return operand.kind == Kind::Immediate; };
+    const auto writes = [](const Registers& all, const std::vector<std::uint32_t>& some) {
+        return std::ranges::any_of(all.written, [&](std::uint32_t to) { return std::ranges::count(some, to) > 0; });
+    };
+    std::vector<std::uint32_t> counters;
+    for (const auto& [insn, all] : view.registers()) {
+        if (insn < begin || insn >= end || !writes(all, jump->second.read)) continue;
+        const ptx::Instruction* compare = view.source_of(insn);
+        if (compare == nullptr || std::ranges::none_of(compare->operands, is_number)) return false;
+        counters = all.read;
+    }
+    bool starts = false;
+    for (const auto& [insn, all] : view.registers()) {
+        if ((insn >= begin && insn < end) || !writes(all, counters)) continue;
+        const ptx::Instruction* start = view.source_of(insn);
+        if (start == nullptr || start->opcode != "mov" || !is_number(start->operands.back())) return false;
+        starts = true;
+    }
+    return starts;
 }
 
 // By register: the load that writes it.
@@ -67,11 +99,32 @@ std::vector<UniformLoad> find_uniform_loads(const Code& code, const FunctionView
         is_varying[reg] = true;
     }
     const auto depends_on_thread = [&](std::uint32_t reg) { return reg < is_varying.size() && is_varying[reg]; };
+    const std::vector<Loop> loops = find_loops(code, view.function());
+    if (loops.size() > max_loops) return {};
+    // In a loop around one that lanes leave at different times, nothing is counted for all lanes.
+    const auto parts_lanes = [&](const Loop& loop) {
+        return std::ranges::any_of(loops, [&](const Loop& inner) {
+            const auto decides = view.registers().find(code.blocks[inner.last].end);
+            return inner.first >= loop.first && inner.last < loop.last && decides != view.registers().end() &&
+                   std::ranges::any_of(decides->second.read, depends_on_thread);
+        });
+    };
+    std::vector<bool> goes_through_tables;
+    for (const Loop& loop : loops) goes_through_tables.push_back(!is_unrolled(code, view, loop) && !parts_lanes(loop));
+    const auto is_in_such_a_loop = [&](std::uint32_t insn) {
+        const std::uint32_t block = block_of(code, insn);
+        std::size_t innermost = loops.size();
+        for (std::size_t i = 0; i < loops.size(); ++i)
+            if (loops[i].first <= block && block <= loops[i].last &&
+                (innermost == loops.size() || loops[i].size() < loops[innermost].size()))
+                innermost = i;
+        return innermost < loops.size() && goes_through_tables[innermost];
+    };
     Loaded loaded;
     std::vector<UniformLoad> found;
     for (const std::uint32_t insn : loads) {
         const Registers& all = view.registers().at(insn);
-        if (all.read.empty() || std::ranges::any_of(all.read, depends_on_thread)) continue;
+        if (all.read.empty() || std::ranges::any_of(all.read, depends_on_thread) || !is_in_such_a_loop(insn)) continue;
         found.push_back({insn, 0, static_cast<std::uint32_t>(all.written.size())});
         for (const std::uint32_t to : all.written) loaded.emplace(to, insn);
     }

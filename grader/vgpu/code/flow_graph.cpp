@@ -4,6 +4,16 @@
 
 namespace warpgrade::vgpu {
 
+std::vector<Loop> find_loops(const Code& code, const FunctionCode& function) {
+    std::vector<Loop> loops;
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        std::uint32_t first = b + 1;
+        for_successors(code, b, [&](std::uint32_t next) { first = std::min(first, next); });
+        if (first <= b && first >= function.first_block) loops.push_back({first, b});
+    }
+    return loops;
+}
+
 // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.
 PostDominators::PostDominators(const Code& code, const FunctionCode& function)
     : code_(code), first_(function.first_block), exit_(function.end_block - function.first_block) {

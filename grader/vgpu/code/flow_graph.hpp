@@ -28,6 +28,13 @@ void for_successors(const Code& code, std::uint32_t block, F&& f) {
         f(b.target);
 }
 
+// Blocks from the target of a jump back to that jump.
+struct Loop {
+    std::uint32_t first = 0, last = 0;
+    [[nodiscard]] std::uint32_t size() const { return last - first + 1; }
+};
+std::vector<Loop> find_loops(const Code& code, const FunctionCode& function);
+
 // The block that holds an instruction.
 inline std::uint32_t block_of(const Code& code, std::uint32_t insn) {
     const auto behind = std::ranges::upper_bound(code.blocks, insn, {}, &BasicBlock::begin);

@@ -18,7 +18,6 @@ bool is_ordered(const ptx::Instruction* in) {
 }  // namespace
 
 bool polls(const Code& code, const FunctionView& view) {
-    const FunctionCode& function = view.function();
     const auto& registers = view.registers();
     std::set<std::uint32_t>
         asking;  // instructions that may see what others do; one that gives no value, as red, does not
@@ -31,11 +30,8 @@ bool polls(const Code& code, const FunctionView& view) {
             asking.insert(insn);
     }
     if (asking.empty()) return false;
-    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
-        std::uint32_t first = b + 1;  // the first block of the loop that ends with this one
-        for_successors(code, b, [&](std::uint32_t next) { first = std::min(first, next); });
-        if (first > b || first < function.first_block) continue;
-        const std::uint32_t begin = code.blocks[first].begin, end = code.blocks[b].end;
+    for (const Loop& loop : find_loops(code, view.function())) {
+        const std::uint32_t begin = code.blocks[loop.first].begin, end = code.blocks[loop.last].end;
         std::set<std::uint32_t> changed;
         for (auto insn = registers.lower_bound(begin); insn != registers.end() && insn->first <= end; ++insn)
             changed.insert(insn->second.written.begin(), insn->second.written.end());

@@ -49,7 +49,8 @@ constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
 // Each half of L2 keeps what is written, and what multiprocessors of both halves read; of what is changed in place a
 // quarter is there once. If all that takes less than the first of these shares of L2, it is still there from the launch
 // before; from the second on, nothing is (tests/model/h100.md, "again", "down columns").
-constexpr double l2_keeps_all = 0.94, l2_keeps_nothing = 1, kept_by_halves = 2, kept_changed = 1.75;
+constexpr double l2_keeps_all = 0.8, l2_keeps_nothing = 0.86, kept_by_halves = 1.71, kept_written = 1.55,
+                 kept_changed = 1.5;
 // The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 
@@ -234,7 +235,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double read = std::max(distinct - written, 0.0);
     const double readers = std::clamp(l2_loads / std::max(read, 1.0), 1.0, kept_by_halves);
     const double changed = std::min(number(traffic.changed), read);
-    const double kept = std::min((read - changed) * readers + written * kept_by_halves + changed * kept_changed,
+    const double kept = std::min((read - changed) * readers + written * kept_written + changed * kept_changed,
                                  in_buffers * kept_by_halves);
     const double gone = std::clamp((kept / capacity - l2_keeps_all) / (l2_keeps_nothing - l2_keeps_all), 0.0, 1.0);
     time.dram_ns = gone * std::max(distinct + lost, fetched) * sector_bytes / device.dram_bytes_per_ns;

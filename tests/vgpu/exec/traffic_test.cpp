@@ -139,11 +139,12 @@ TEST_CASE("loads of constant memory that serve all lanes are counted apart, and 
         return Runner(
                    ".version 8.6\n.target sm_90\n.address_size 64\n.const .align 128 .b8 table[8192];\n"
                    ".visible .entry k(.param .u64 a, .param .u64 n) {\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n"
-                   ".reg .f32 %f<9>;\n.reg .pred %p;\nmov.u32 %r1, 0;\nL: mul.wide.u32 %d1, %r1, " +
+                   ".reg .f32 %f<9>;\n.reg .pred %p;\nld.param.u64 %d3, [n];\ncvt.u32.u64 %r8, %d3;\n"
+                   "mov.u32 %r1, 0;\nL: mul.wide.u32 %d1, %r1, " +
                        std::to_string(apart) + ";\nmov.u64 %d2, table;\nadd.s64 %d2, %d2, %d1;\n" + load +
-                       "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 8;\n@%p bra L;\nret;\n}\n",
+                       "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, %r8;\n@%p bra L;\nret;\n}\n",
                    Runner::whole)
-            .run(1, 4, 64)
+            .run(8, 4, 64)
             .traffic;
     };
     constexpr std::uint64_t warps = 8, turns = 8;
