@@ -16,10 +16,9 @@ constexpr double kernel_start_ns = 1200;
 
 // What a load of constant memory takes in cycles of a multiprocessor; a uniform one at best, and if many warps want
 // one: the last 256 bytes are kept, and warps that are elsewhere in a larger table take them from each other. That
-// begins with 24 warps and is worst at 64, or before, if there is more to compute between two loads; but up to 2 KiB it
-// does not happen if there is enough (tests/model/h100.md, "constants").
-constexpr double constant_load_cycles = 2, uniform_load_cycles = 1, crowded_load_cycles = 20;
-constexpr double kept_constant_bytes = 256, fast_constant_bytes = 2048;
+// begins with 24 warps and is worst at 64, or before, if there is more to compute between two loads; but it does not
+// happen if there is enough (tests/model/h100.md, "constants").
+constexpr double constant_load_cycles = 2, uniform_load_cycles = 1, crowded_load_cycles = 20, kept_constant_bytes = 256;
 constexpr double warps_without_crowd = 24, warps_to_worst = 40, worst_at_once_cycles = 6, least_to_worst = 0.2,
                  enough_cycles = 8.5;
 
@@ -95,7 +94,7 @@ double uniform_cycles(const Traffic& traffic, double busy, double warps) {
                  at_best = loads * uniform_load_cycles, bytes = number(traffic.constant_bytes);
     if (loads == 0 || bytes <= kept_constant_bytes) return at_best;
     const double between = busy / loads;
-    if (bytes <= fast_constant_bytes && between >= enough_cycles) return at_best;
+    if (between >= enough_cycles) return at_best;
     const double to_worst = warps_to_worst * std::max(1 - between / worst_at_once_cycles, least_to_worst);
     const double crowd = std::clamp((warps - warps_without_crowd) / to_worst, 0.0, 1.0);
     return std::max(at_best, loads * crowded_load_cycles * crowd * (1 - kept_constant_bytes / bytes));
