@@ -101,16 +101,14 @@ std::vector<UniformLoad> find_uniform_loads(const Code& code, const FunctionView
     const auto depends_on_thread = [&](std::uint32_t reg) { return reg < is_varying.size() && is_varying[reg]; };
     const std::vector<Loop> loops = find_loops(code, view.function());
     if (loops.size() > max_loops) return {};
-    // In a loop around one that lanes leave at different times, nothing is counted for all lanes.
-    const auto parts_lanes = [&](const Loop& loop) {
-        return std::ranges::any_of(loops, [&](const Loop& inner) {
-            const auto decides = view.registers().find(code.blocks[inner.last].end);
-            return inner.first >= loop.first && inner.last < loop.last && decides != view.registers().end() &&
-                   std::ranges::any_of(decides->second.read, depends_on_thread);
-        });
-    };
+    // Then ptxas counts no loop for all lanes (seen in machine code).
+    const bool parts_lanes = std::ranges::any_of(loops, [&](const Loop& loop) {
+        const auto decides = view.registers().find(code.blocks[loop.last].end);
+        return decides != view.registers().end() && std::ranges::any_of(decides->second.read, depends_on_thread);
+    });
+    if (parts_lanes) return {};
     std::vector<bool> goes_through_tables;
-    for (const Loop& loop : loops) goes_through_tables.push_back(!is_unrolled(code, view, loop) && !parts_lanes(loop));
+    for (const Loop& loop : loops) goes_through_tables.push_back(!is_unrolled(code, view, loop));
     const auto is_in_such_a_loop = [&](std::uint32_t insn) {
         const std::uint32_t block = block_of(code, insn);
         std::size_t innermost = loops.size();

@@ -72,13 +72,13 @@ TEST_CASE("ptxas knows the addresses of a loop that it makes turn by turn") {
     CHECK(uniform_loads(load + branch + "sqrt.rn.f32 %f3, %f1;\nE:\n", "169") == Values{{1, 1}});
 }
 
-TEST_CASE("in a loop around one that lanes leave at different times, lanes load for themselves") {
-    const auto around = [](const std::string& turns) {
+TEST_CASE("in a function with a loop that lanes leave at different times, they load for themselves") {
+    const auto with = [](const std::string& turns) {
         return uniform_loads(
             "ld.const.f32 %f1, [%d1];\nmov.u32 %r2, 0;\nI: add.u32 %r2, %r2, 1;\n"
             "setp.lt.u32 %q, %r2, " +
             turns + ";\n@%q bra I;\n");
     };
-    CHECK(around("%r1").empty());
-    CHECK(around("%n") == Values{{1, 1}});
+    CHECK(with("%r1").empty());
+    CHECK(with("%n") == Values{{1, 1}});
 }
