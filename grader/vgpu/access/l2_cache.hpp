@@ -25,8 +25,8 @@ class L2Sets {
     // The number line % count(), without a division: the fraction of line / count() in 64 bits, times count(). Exact
     // while a line and count() have 64 bits together (Lemire et al. 2019).
     [[nodiscard]] std::uint64_t index_of(std::uint64_t line) const {
-        using Wide = unsigned __int128;
-        return static_cast<std::uint64_t>(Wide{line * reciprocal_} * count_ >> 64);
+        using Product = unsigned __int128;
+        return static_cast<std::uint64_t>(Product{line * reciprocal_} * count_ >> 64);
     }
     // A hash spreads the sets over the parts: rows that are a power of two apart would otherwise share one. Many
     // neighbours stay together, since eight lines have their words in one line of the host's caches, and where count()

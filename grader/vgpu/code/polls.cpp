@@ -6,7 +6,6 @@
 #include "vgpu/code/flow_graph.hpp"
 
 namespace warpgrade::vgpu {
-
 namespace {
 
 bool is_ordered(const ptx::Instruction* in) {
@@ -19,8 +18,8 @@ bool is_ordered(const ptx::Instruction* in) {
 
 bool polls(const Code& code, const FunctionView& view) {
     const auto& registers = view.registers();
-    std::set<std::uint32_t>
-        asking;  // instructions that may see what others do; one that gives no value, as red, does not
+    // Instructions that may see what others do. One that gives no value, as red, does not.
+    std::set<std::uint32_t> asking;
     for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot) {
         const std::uint32_t insn = code.stat_insns[slot];
         if (code.stat_kinds[slot] != StatKind::GlobalAtomic &&

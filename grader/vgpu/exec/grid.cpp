@@ -312,8 +312,8 @@ LaunchResult Grid::run() {
         std::ranges::move(find_unset_constants(launch_, executors_), std::back_inserter(result_.diagnostics));
     const device::Checks& checks = launch_.limits.checks;
     if (checks.race && checks.init && checks.sync && !result_.fault &&
-        std::ranges::none_of(result_.diagnostics, [](const device::Diagnostic& found) {
-            return found.rule->severity == device::Severity::Error;
+        std::ranges::none_of(result_.diagnostics, [](const device::Diagnostic& one) {
+            return one.rule->severity == device::Severity::Error;
         })) {
         result_.any_data = say_of_other_data();
         result_.any_order = has_any_order();

@@ -45,8 +45,8 @@ constexpr double read_line_cost = 0.5, read_sector_cost = 0.55;
 constexpr double written_line_cost = 1.57, written_sector_cost = 1.25, atomic_cycle_cost = 2;
 // What one slice of L2 takes in a cycle, and how many cycles the device takes to start a block.
 constexpr double atomic_cycles_of_slice = 0.69, block_start_cycles = 1.2;
-// Each half of L2 keeps what is written, and what multiprocessors of both halves read; of what is changed in place a
-// quarter is there once. If all that takes less than the first of these shares of L2, it is still there from the launch
+// Both halves of L2 keep most of what multiprocessors of both read, half of what is written, and half of what is
+// changed in place. If all that takes less than the first of these shares of L2, it is still there from the launch
 // before; from the second on, nothing is (tests/model/h100.md, "again", "down columns").
 constexpr double l2_keeps_all = 0.8, l2_keeps_nothing = 0.86, kept_by_halves = 1.71, kept_written = 1.55,
                  kept_changed = 1.5;

@@ -72,7 +72,7 @@ TEST_CASE("of a large device a few multiprocessors stand for all") {
 TEST_CASE("the first blocks of a long launch are enough") {
     SharedL1 l1({1, 1, l1_bytes}, 1);
     std::uint64_t block = 0;
-    while (block < 200 && l1.samples(block)) l1.add(block++, lines(block << 20, SharedL1::max_requests));
+    for (; block < 200 && l1.samples(block); ++block) l1.add(block, lines(block << 20, SharedL1::max_requests));
     CHECK((block > 2 && block < 100));
     const std::uint64_t asked = l1.found(0).asked;
     l1.add(block, lines(0, 10));  // was on its way when the last one came
