@@ -145,12 +145,12 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double issue_slots = instructions + divergent * divergence_issue_slots;
     time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
     const MachineCost& machine = traffic.machine;
+    const double uniform = uniform_cycles(traffic, issue_slots / profile.issue_per_cycle,
+                                          std::min(resident, busiest_blocks) * warps_per_block);
     const double unit_cycles =
         together({number(machine.special_halves) * special_half_cycles, number(machine.exchanges) * exchange_cycles,
                   number(machine.products) * product_cycles, number(machine.logic) * logic_cycles,
-                  number(traffic.constant_cycles),
-                  uniform_cycles(traffic, issue_slots / profile.issue_per_cycle,
-                                 std::min(resident, busiest_blocks) * warps_per_block),
+                  number(traffic.constant_cycles), uniform,
                   number(machine.doubles) * number(device.warp_size) / profile.double_units});
     time.units_ns = unit_cycles * busiest(spread.busiest_issue) * cycle_ns;
 
