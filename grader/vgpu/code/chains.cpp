@@ -12,7 +12,6 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr std::uint32_t max_blocks = 2048;
 constexpr std::uint32_t loads_in_flight = 16;  // of a warp, measured on an H100 (tests/model/h100.md, "overlap")
 // Loads of more registers than these do not move past more than two dozen instructions that wait for loads (counted in
 // machine code of sums of forces, where two loads of four are in flight).
@@ -153,7 +152,7 @@ LoadWait wait_of(const Code& code, std::uint32_t insn) {
 
 LoopLoads find_loop_loads(const Code& code, const FunctionView& view) {
     const std::vector<std::uint32_t> loads = loads_of(code, view);
-    if (loads.empty() || view.function().end_block - view.function().first_block > max_blocks) return {};
+    if (loads.empty()) return {};
     ValueFlow data;
     data.add_instructions(view);
     ValueFlow flow = data;

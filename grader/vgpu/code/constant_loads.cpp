@@ -36,15 +36,15 @@ bool is_unrolled(const Code& code, const FunctionView& view, const Loop& loop) {
     for (std::uint32_t b = loop.first; b < loop.last; ++b)
         if (code.blocks[b].terminator == Terminator::Branch && code.blocks[b].predicated_until == 0) return false;
     const std::uint32_t begin = code.blocks[loop.first].begin, end = code.blocks[loop.last].end;
-    const auto jump = view.registers().find(end);
-    if (jump == view.registers().end()) return false;
+    const auto decides = view.registers().find(end);
+    if (decides == view.registers().end()) return false;
     const auto is_number = [](const ptx::Operand& operand) { return operand.kind == Kind::Immediate; };
     const auto writes = [](const Registers& all, const std::vector<std::uint32_t>& some) {
         return std::ranges::any_of(all.written, [&](std::uint32_t to) { return std::ranges::count(some, to) > 0; });
     };
     std::vector<std::uint32_t> counters;
     for (const auto& [insn, all] : view.registers()) {
-        if (insn < begin || insn >= end || !writes(all, jump->second.read)) continue;
+        if (insn < begin || insn >= end || !writes(all, decides->second.read)) continue;
         const ptx::Instruction* compare = view.source_of(insn);
         if (compare == nullptr || std::ranges::none_of(compare->operands, is_number)) return false;
         counters = all.read;
@@ -81,10 +81,12 @@ void take_out_second_operands(Loaded& loaded, const FunctionView& view) {
 }  // namespace
 
 std::vector<UniformLoad> find_uniform_loads(const Code& code, const FunctionView& view) {
-    std::vector<std::uint32_t> loads;
-    for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot)
-        if (code.stat_kinds[slot] == StatKind::ConstantLoad && view.registers().contains(code.stat_insns[slot]))
-            loads.push_back(code.stat_insns[slot]);
+    std::vector<std::uint32_t> loads;  // at addresses in registers
+    for (std::size_t slot = 0; slot < code.stat_kinds.size(); ++slot) {
+        if (code.stat_kinds[slot] != StatKind::ConstantLoad) continue;
+        const auto load = view.registers().find(code.stat_insns[slot]);
+        if (load != view.registers().end() && !load->second.read.empty()) loads.push_back(load->first);
+    }
     if (loads.empty() || !view.source().is_entry) return {};
     ValueFlow flow;
     flow.add_instructions(view);
@@ -122,7 +124,7 @@ std::vector<UniformLoad> find_uniform_loads(const Code& code, const FunctionView
     std::vector<UniformLoad> found;
     for (const std::uint32_t insn : loads) {
         const Registers& all = view.registers().at(insn);
-        if (all.read.empty() || std::ranges::any_of(all.read, depends_on_thread) || !is_in_such_a_loop(insn)) continue;
+        if (std::ranges::any_of(all.read, depends_on_thread) || !is_in_such_a_loop(insn)) continue;
         found.push_back({insn, 0, static_cast<std::uint32_t>(all.written.size())});
         for (const std::uint32_t to : all.written) loaded.emplace(to, insn);
     }

@@ -25,6 +25,8 @@ void ValueFlow::add_instructions(const FunctionView& view) {
 }
 
 void ValueFlow::add_branches(const Code& code, const FunctionView& view) {
+    blocks_ = view.function().end_block - view.function().first_block;
+    if (is_too_large()) return;
     const auto& registers = view.registers();
     std::map<std::uint32_t, unsigned> writes;
     for (const auto& [insn, all] : registers)
