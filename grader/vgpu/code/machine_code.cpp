@@ -167,6 +167,15 @@ void find_predicated_branches(Code& code, const FunctionView& view) {
             if (const ptx::Instruction* in = view.source_of(insn); in && has_slow_path(*in)) return true;
         return false;
     };
+    // Around `a[i] < x && b[i] < y`, ptxas leaves the first branch, so as not to load what nobody wants.
+    const auto decides_by_load = [&](const BasicBlock& block) {
+        if (!block.conditional) return false;
+        for (std::uint32_t insn = block.begin; insn < block.end; ++insn)
+            if (const ptx::Instruction* in = view.source_of(insn);
+                in && in->opcode == "ld" && std::ranges::find(in->modifiers, "global") != in->modifiers.end())
+                return true;
+        return false;
+    };
     const PostDominators meets(code, function);
     std::vector<std::uint32_t> entries(code.blocks.size() + 1);  // by block: how many others lead to it
     for (std::uint32_t b = function.first_block; b < function.end_block; ++b)
@@ -187,7 +196,7 @@ void find_predicated_branches(Code& code, const FunctionView& view) {
             size += code.blocks[part].size;
             for_successors(code, part, [&](std::uint32_t next) { inner += next == join; });
             return part > b && part < join && size <= longest_predicated && ends_quietly(code.blocks[part], part) &&
-                   !has_branches(code.blocks[part]);
+                   !has_branches(code.blocks[part]) && !decides_by_load(code.blocks[part]);
         });
         for_successors(code, b, [&, join = join](std::uint32_t next) { inner += next == join; });
         if (is_short) block.predicated_until = join;

@@ -115,6 +115,12 @@ TEST_CASE("a branch around little becomes predicates") {
     CHECK_FALSE(is_predicated("bar.sync 0;\n"));
     CHECK_FALSE(is_predicated("AGAIN:\nsetp.lt.u32 %p2, %r3, %r4;\n@%p2 bra AGAIN;\n"));
     CHECK_FALSE(is_predicated("exit;\n"));
+    // What is loaded behind it decides a branch.
+    const std::string decides = "setp.lt.u32 %p2, %r3, %r4;\n@%p2 bra OVER;\nadd.u32 %r5, %r5, 1;\n";
+    CHECK(is_predicated(decides));
+    CHECK(is_predicated("ld.global.u32 %r5, [%d1];\n"));
+    CHECK(is_predicated("ld.shared.u32 %r3, [tile];\n" + decides));
+    CHECK_FALSE(is_predicated("ld.global.u32 %r3, [%d1];\n" + decides));
     // An exact quotient is a branch in machine code.
     CHECK(is_predicated(".reg .f32 %f<3>;\ndiv.full.f32 %f1, %f1, %f2;\n"));
     CHECK_FALSE(is_predicated(".reg .f32 %f<3>;\ndiv.rn.f32 %f1, %f1, %f2;\n"));
