@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures what the task sheets claim of real devices. On a machine with nvcc: measure.sh build FOLDER [sm_90]; on one
 # with a GPU: measure.sh run FOLDER. docs/hardware.md has what it printed. With SET=families, second, third, fourth,
-# fifth, sixth, seventh or eighth in the environment, both take the held-out kernels of that set: tests/model/SET.md.
+# fifth, sixth, seventh, eighth or ninth in the environment, both take the held-out kernels of that set: tests/model/SET.md.
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 root=$here/../..
-labs=(libraries latency instructions kept chains overlap requests banks constants branches stores phases atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
+labs=(libraries latency instructions kept chains overlap requests banks constants calls branches stores phases atomics vecadd matmul transpose reduction scan histogram convolution occupancy step)
 programs=("${labs[@]/#/$here/}")
 if [[ -n ${SET:-} ]]; then
     programs=("$root/tests/model/${SET}"_*.cu)

@@ -124,3 +124,13 @@ def test_modelled_times_of_tables_in_constant_memory_are_near_the_measured_ones(
     assert statistics.median(apart) < 1.25, story
     assert sum(factor <= 1.5 for factor in apart) > 0.75 * len(apart), story
     assert max(apart) < 2.75, story
+
+
+@pytest.mark.nightly
+def test_modelled_times_of_calls_are_near_the_measured_ones() -> None:
+    """The cubin says how many registers a call saves. The farthest are stacks that L1 does not hold."""
+    apart, story = _apart("calls.cu")
+    assert len(apart) == 24, story
+    assert statistics.median(apart) < 1.1, story
+    assert sum(factor <= 1.25 for factor in apart) > 0.9 * len(apart), story
+    assert max(apart) < 1.7, story

@@ -136,7 +136,7 @@ std::vector<std::optional<RegisterPlaces>> place_registers(const CodeBuilder& de
 }  // namespace
 
 Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
-                   const OpcodeTable& opcodes, bool steps) {
+                   const OpcodeTable& opcodes, bool steps, const SavedRegisters* saved) {
     CodeBuilder first(module, symbols, opcodes, steps), builder(module, symbols, opcodes, steps);
     decode_functions(first, kernel);
     builder.places = place_registers(first);
@@ -152,6 +152,10 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         std::ranges::copy(loads.chained, std::back_inserter(code.chained_loads));
         std::ranges::copy(loads.irregular, std::back_inserter(code.irregular_loads));
         std::ranges::copy(loads.waits, std::back_inserter(code.load_waits));
+        if (i > 0 && saved == nullptr)
+            add_call_cost(code, code.functions[i], 0);
+        else if (i > 0 && saved->contains(builder.queue[i]->name))
+            add_call_cost(code, code.functions[i], saved->at(builder.queue[i]->name));
         find_block_costs(code, code.functions[i]);
         code.polls |= polls(code, view);
     }

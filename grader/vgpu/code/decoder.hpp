@@ -6,6 +6,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "vgpu/code/calls.hpp"
 #include "vgpu/code/code.hpp"
 #include "vgpu/code/opcodes.hpp"
 #include "vgpu/code/register_places.hpp"
@@ -21,9 +22,10 @@ struct SymbolPlace {
 using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
 
 // Decodes the kernel and every function that it can reach. Unsupported PTX throws a PtxError with its line.
-// `steps`: an access of memory ends its basic block, so that another warp can run behind it.
+// `steps`: an access of memory ends its basic block, so that another warp can run behind it. `saved`: if null, ptxas
+// calls all functions, which save nothing.
 Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
-                   const OpcodeTable& opcodes, bool steps = false);
+                   const OpcodeTable& opcodes, bool steps = false, const SavedRegisters* saved = nullptr);
 
 enum class AccessClass : std::uint8_t { Load, Store, Atomic };
 

@@ -45,26 +45,39 @@ std::vector<ptx::Module> parse_parts(std::span<const std::span<const std::byte>>
     return parts;
 }
 
-ptx::Module parse_image(std::span<const std::byte> image, int compute_capability,
-                        std::vector<KernelResources>* resources) {
+// Reads the PTX of an image, and what its cubin says.
+void parse_image(ModuleImage& image) {
     try {
-        if (!is_fatbin(image)) {
-            const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
-            return ptx::parse(text.substr(0, text.find('\0')));
+        const std::span<const std::byte> bytes = image.bytes;
+        if (!is_fatbin(bytes)) {
+            const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+            image.ptx = ptx::parse(text.substr(0, text.find('\0')));
+            return;
         }
-        const auto containers = split_fatbins(image);
+        const auto containers = split_fatbins(bytes);
         const auto entries = read_fatbin(containers.front());
-        if (const FatbinEntry* cubin = choose_cubin(entries, compute_capability)) *resources = read_cubin(cubin->data);
-        if (containers.size() == 1) {
-            const FatbinEntry* entry = choose_ptx(entries, compute_capability);
-            return entry ? ptx::parse(entry->text()) : ptx::Module{};
+        if (const FatbinEntry* cubin = choose_cubin(entries, image.compute_capability)) {
+            image.resources = read_cubin(cubin->data);
+            image.called = read_called_functions(cubin->data);
         }
-        return ptx::link(parse_parts(std::span(containers).subspan(1), compute_capability));
+        if (containers.size() > 1)
+            image.ptx = ptx::link(parse_parts(std::span(containers).subspan(1), image.compute_capability));
+        else if (const FatbinEntry* entry = choose_ptx(entries, image.compute_capability))
+            image.ptx = ptx::parse(entry->text());
     } catch (const ptx::PtxError& e) {
         throw DeviceError(error::invalid_ptx, e.what());
     } catch (const FatbinError& e) {
         throw DeviceError(error::no_kernel_image_for_device, e.what());
     }
+}
+
+// What the cubin says of the functions that the kernel calls; nothing if there is no such kernel in it.
+std::optional<SavedRegisters> saved_registers(const ModuleImage& image, const std::string& kernel) {
+    if (std::ranges::find(image.resources, kernel, &KernelResources::name) == image.resources.end()) return {};
+    SavedRegisters saved;
+    for (const CalledFunction& function : image.called)
+        if (function.kernel.empty() || function.kernel == kernel) saved[function.name] = function.saved_registers;
+    return saved;
 }
 
 std::mutex images;
@@ -77,7 +90,7 @@ std::shared_ptr<ModuleImage> image_of(std::span<const std::byte> bytes, int comp
     auto image = std::make_shared<ModuleImage>();
     image->bytes.assign(bytes.begin(), bytes.end());
     image->compute_capability = compute_capability;
-    image->ptx = parse_image(bytes, compute_capability, &image->resources);
+    parse_image(*image);
     last = image;
     return image;
 }
@@ -179,7 +192,8 @@ const LoadedKernel& LoadedModule::kernel(std::string_view name) {
     auto k = std::make_unique<LoadedKernel>();
     k->function = f;
     try {
-        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_, decoded_->steps);
+        const auto saved = saved_registers(*image_, f->name);
+        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_, decoded_->steps, saved ? &*saved : nullptr);
     } catch (const ptx::PtxError& e) {
         const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
         throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));

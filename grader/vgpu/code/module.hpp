@@ -10,6 +10,7 @@
 
 #include "device/device.hpp"
 #include "vgpu/code/decoder.hpp"
+#include "vgpu/container/called_functions.hpp"
 #include "vgpu/container/cubin.hpp"
 #include "vgpu/memory/memory.hpp"
 
@@ -34,7 +35,8 @@ struct DecodedKernels {
 struct ModuleImage {
     std::vector<std::byte> bytes;
     int compute_capability = 0;
-    std::vector<KernelResources> resources;
+    std::vector<KernelResources> resources;  // if there is a cubin
+    std::vector<CalledFunction> called;      // in it
     ptx::Module ptx;
     std::shared_ptr<DecodedKernels> decoded;  // for the last placing
 };

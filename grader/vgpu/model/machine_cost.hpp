@@ -18,18 +18,20 @@ struct MachineCost {
     std::uint64_t special_halves = 0;
     std::uint64_t doubles = 0, products = 0, exchanges = 0;  // products of integers; exchanges between lanes
     std::uint64_t moves = 0;                                 // from register to register: ptxas gives both the same one
-    std::uint64_t logic = 0;  // comparisons, selections, shifts, bits, and sums of 64 bits
+    std::uint64_t logic = 0;           // comparisons, selections, shifts, bits, and sums of 64 bits
+    std::uint64_t stack_requests = 0;  // registers that called functions store on the stack, and load again
 
     MachineCost& add(const MachineCost& other, std::uint64_t times) {
         further += times * other.further, special_halves += times * other.special_halves;
         doubles += times * other.doubles, products += times * other.products, exchanges += times * other.exchanges;
-        moves += times * other.moves, logic += times * other.logic;
+        moves += times * other.moves, logic += times * other.logic, stack_requests += times * other.stack_requests;
         return *this;
     }
     // As many of them as `part` is of `whole`.
     void scale(std::uint64_t part, std::uint64_t whole) {
         if (whole == 0) return;
-        for (std::uint64_t* count : {&further, &special_halves, &doubles, &products, &exchanges, &moves, &logic})
+        for (std::uint64_t* count :
+             {&further, &special_halves, &doubles, &products, &exchanges, &moves, &logic, &stack_requests})
             *count = scaled(*count, part, whole);
     }
     bool operator==(const MachineCost&) const = default;

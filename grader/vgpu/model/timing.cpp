@@ -37,6 +37,8 @@ constexpr double missed_line_cycles = 0.66;
 constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
                  atomic_sector_cycles = l1_tenths::atomic_sector / 10.0;
 
+// What L1 takes for a register that a called function saves, or for its return: a cycle for each of its sectors.
+constexpr double stack_request_cycles = 4;
 // How often L1 serves a sector of local memory before it has to ask L2 again.
 constexpr double local_reuse = 4;
 // What L2 takes for each line and sector that a request stores, and for atomics, relative to reading a sector
@@ -172,7 +174,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                  further_stores = store_requests - number(c.global_store_requests);
     const double l1_cycles =
         wavefronts * wavefront_cycles + std::max(load_cycles, number(c.global_load_requests) * load_request_cycles) +
-        number(traffic.missed_lines) * missed_line_cycles +
+        number(traffic.missed_lines) * missed_line_cycles + number(machine.stack_requests) * stack_request_cycles +
         std::max(store_lines, number(c.global_store_requests) * store_request_cycles) +
         request_cycles(further_loads, load_sectors - number(c.global_load_sectors), load_request_cycles) +
         request_cycles(further_stores, store_sectors - number(c.global_store_sectors), store_request_cycles) +

@@ -1,12 +1,14 @@
 #include "vgpu/container/fatbin.hpp"
 
 #include <cstring>
+#include <map>
 #include <random>
 #include <regex>
 #include <span>
 #include <string>
 
 #include "support/contains.hpp"
+#include "vgpu/container/called_functions.hpp"
 #include "vgpu/container/cubin.hpp"
 #include "vgpu/ptx/parser.hpp"
 #include "vgpu/samples.hpp"
@@ -36,7 +38,10 @@ void load(const std::string& image) {
     try {
         const auto entries = read(image);
         if (const FatbinEntry* ptx = choose_ptx(entries, 90)) ptx::parse(ptx->text());
-        if (const FatbinEntry* cubin = choose_cubin(entries, 90)) read_cubin(cubin->data);
+        if (const FatbinEntry* cubin = choose_cubin(entries, 90)) {
+            read_cubin(cubin->data);
+            read_called_functions(cubin->data);
+        }
     } catch (const FatbinError&) {
     } catch (const ptx::PtxError&) {
     }
@@ -63,8 +68,8 @@ TEST_CASE("nvcc's compressions all give the same PTX (trap 3)") {
     CHECK(zstd == lz4);
     plain.resize(zstd.size());  // without the padding
     CHECK(zstd == plain);
-    CHECK(ptx::parse(zstd).functions.size() == 4);
-    CHECK(ptx::parse(read(sample("uncompressed.fatbin")).at(0).text()).functions.size() == 4);
+    CHECK(ptx::parse(zstd).functions.size() == 7);
+    CHECK(ptx::parse(read(sample("uncompressed.fatbin")).at(0).text()).functions.size() == 7);
 }
 
 TEST_CASE("the entries of a container, and which one a device takes") {
@@ -118,9 +123,32 @@ TEST_CASE("resources of kernels are those that ptxas -v prints") {
     check("several.fatbin", 80);
     const auto entries = read(sample("zstd.fatbin"));
     const FatbinEntry& hopper = *choose_cubin(entries, 90);
-    CHECK(read_cubin(hopper.data).size() == 4);
+    CHECK(read_cubin(hopper.data).size() == 5);
     CHECK(resources(hopper, "shared_tile").static_shared_bytes == 4224);
     CHECK(resources(hopper, "local_array").local_bytes_per_thread == 256);
+}
+
+TEST_CASE("functions that ptxas calls save as many registers as it says to spill") {
+    const auto check = [](const std::string& image, int arch) {
+        const auto entries = read(sample(image));
+        const std::string printed = sample(image + ".txt");
+        std::map<std::string, std::uint32_t> saved;
+        for (const CalledFunction& function : read_called_functions(choose_cubin(entries, arch)->data))
+            if (function.kernel.find("calls") != std::string::npos) saved[function.name] = function.saved_registers;
+        CAPTURE(image, arch, printed);
+        CHECK(saved.size() == 2);
+        for (const auto& [name, registers] : saved) {
+            const std::regex words("'sm_" + std::to_string(arch) + "'(?:.|\\n)*?properties for " + name +
+                                   "\\n.*, (\\d+) bytes spill stores");
+            std::smatch found;
+            REQUIRE(std::regex_search(printed, found, words));
+            CHECK(4 * registers == std::stoul(found[1]));
+            CHECK((registers > 0) == (name.find("fibonacci") != std::string::npos));
+        }
+    };
+    check("zstd.fatbin", 90);
+    check("several.fatbin", 80);
+    CHECK_THROWS_AS(read_called_functions({}), FatbinError);
 }
 
 TEST_CASE("what is not a fatbinary is refused") {

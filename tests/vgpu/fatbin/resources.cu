@@ -21,3 +21,13 @@ __global__ void local_array(int* out, int n) {
 }
 
 __global__ void nothing() {}
+
+__device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+
+__noinline__ __device__ float scaled(float x, float y) { return x * y + 1; }
+
+// One of the two keeps registers on the stack.
+__global__ void calls(int* out, float* values) {
+    out[threadIdx.x] = fibonacci(out[threadIdx.x]);
+    values[threadIdx.x] = scaled(values[threadIdx.x], 3);
+}

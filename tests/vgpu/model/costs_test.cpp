@@ -139,6 +139,8 @@ TEST_CASE("requests and wavefronts take the load and store pipe") {
     c = {};
     c.shared_load_wavefronts = many;
     CHECK(cycles(time_of(c, {.merged_wavefronts = many / 4}).l1_ns) == Approx(many * 0.75));
+    // Registers on the stack.
+    CHECK(cycles(time_of({}, {.machine = {.stack_requests = many}}).l1_ns) == Approx(many * 4.0));
 }
 
 TEST_CASE("a warp waits for its loads, four of them at a time") {

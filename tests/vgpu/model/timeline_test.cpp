@@ -132,7 +132,7 @@ TEST_CASE("polling a stream ends") {
 TEST_CASE("issuing bounds the rate of small kernels") {
     Timeline timeline((HostCosts()));
     for (int i = 0; i < 100; ++i) timeline.kernel(0, 1000, 1);
-    CHECK(timeline.finish() == Approx(100 * 2900 + 1000));
+    CHECK(timeline.finish() == Approx(100 * 3600 + 1000));
 }
 
 TEST_CASE("finish counts from the last finish") {
@@ -239,7 +239,7 @@ TEST_CASE("what each kind of transfer costs: its issue, its latency and its byte
 
 TEST_CASE("what an H100 costs its host, and slower links the others") {
     const HostCosts h100 = HostCosts::of(find_profile("h100").properties);
-    CHECK((h100.launch_issue_ns == 2900 && h100.copy_issue_ns == 1000 && h100.query_ns == 260 && h100.wake_ns == 2500));
+    CHECK((h100.launch_issue_ns == 3600 && h100.copy_issue_ns == 1000 && h100.query_ns == 260 && h100.wake_ns == 2500));
     CHECK((h100.link_latency_ns == 2200 && h100.device_copy_latency_ns == 3900 && h100.fill_latency_ns == 1500));
     CHECK((h100.pinned_bytes_per_ns == 55 && h100.pageable_bytes_per_ns == 16));
     CHECK((h100.mapped_read_bytes_per_ns == 50 && h100.mapped_write_bytes_per_ns == 52));
