@@ -291,6 +291,7 @@ struct Code {
     std::vector<std::uint32_t> chained_loads, irregular_loads;  // instructions; see chains.hpp
     std::vector<LoadWait> load_waits;                           // the same
     std::vector<MergedLoad> merged_loads;                       // see machine_code.hpp
+    std::vector<std::uint32_t> following_stores;                // likewise; instructions
     std::vector<UniformLoad> uniform_loads;
     DataDependence data_dependence;
     bool any_order = false;  // without races, its results do not depend on the order of threads (see any_order.hpp)

@@ -146,6 +146,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         const FunctionView view(code, code.functions[i], *builder.queue[i], builder.accesses[i]);
         find_predicated_branches(code, view);
         std::ranges::copy(find_merged_loads(code, view), std::back_inserter(code.merged_loads));
+        std::ranges::copy(find_following_stores(code, view), std::back_inserter(code.following_stores));
         std::ranges::copy(find_uniform_loads(code, view), std::back_inserter(code.uniform_loads));
         find_block_paths(code, view);
         const LoopLoads loads = find_loop_loads(code, view);

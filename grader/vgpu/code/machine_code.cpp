@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -133,6 +134,17 @@ bool changes_shared_memory(const ptx::Instruction& in) {
     return in.opcode == "bar" || in.opcode == "barrier" || in.opcode == "atom" || in.opcode == "red" || in.is_call();
 }
 
+bool is_of_global_memory(const ptx::Instruction& in) {
+    return std::ranges::find(in.modifiers, "global") != in.modifiers.end();
+}
+
+// Stores do not come right behind others that are on the other side of it.
+bool holds_stores_back(const ptx::Instruction& in) {
+    return (in.opcode == "ld" && is_of_global_memory(in) && !loads_constant(in)) || in.opcode == "bar" ||
+           in.opcode == "barrier" || in.opcode == "membar" || in.opcode == "fence" || in.opcode == "atom" ||
+           in.is_call();
+}
+
 using WordsByOffset = std::map<std::int64_t, std::vector<std::uint32_t>>;  // instructions by offset
 
 void merge(const WordsByOffset& words, unsigned most, unsigned alignment, std::vector<MergedLoad>& merged) {
@@ -171,8 +183,7 @@ void find_predicated_branches(Code& code, const FunctionView& view) {
     const auto decides_by_load = [&](const BasicBlock& block) {
         if (!block.conditional) return false;
         for (std::uint32_t insn = block.begin; insn < block.end; ++insn)
-            if (const ptx::Instruction* in = view.source_of(insn);
-                in && in->opcode == "ld" && std::ranges::find(in->modifiers, "global") != in->modifiers.end())
+            if (const ptx::Instruction* in = view.source_of(insn); in && in->opcode == "ld" && is_of_global_memory(*in))
                 return true;
         return false;
     };
@@ -263,6 +274,33 @@ std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionView& 
     finish();
     std::ranges::sort(merged, {}, &MergedLoad::insn);
     return merged;
+}
+
+std::vector<std::uint32_t> find_following_stores(const Code& code, const FunctionView& view) {
+    constexpr std::int64_t sector_bytes = 32;
+    const FunctionCode& function = view.function();
+    const Sums sums = find_sums(view.source());
+    std::vector<std::uint32_t> following;
+    Place before;
+    std::uint32_t since = moved_past_at_most + 1;  // instructions behind that store; more than count if there is none
+    const auto forget = [&] { since = moved_past_at_most + 1; };
+    for (std::uint32_t b = function.first_block; b < function.end_block; ++b) {
+        const BasicBlock& block = code.blocks[b];
+        if (block.stretch == b) forget();
+        for (std::uint32_t insn = block.begin; insn < block.begin + block.size; ++insn) {
+            const ptx::Instruction* in = view.source_of(insn);
+            if (in == nullptr) continue;
+            ++since;
+            if (holds_stores_back(*in)) forget();
+            if (in->opcode != "st" || !is_of_global_memory(*in) || in->operands.empty()) continue;
+            const Place place = place_of(in->operands[0], sums);
+            if (since <= moved_past_at_most && before.reg == place.reg && before.symbol == place.symbol &&
+                std::abs(place.offset - before.offset) < sector_bytes)
+                following.push_back(insn);
+            before = place, since = 0;
+        }
+    }
+    return following;
 }
 
 }  // namespace warpgrade::vgpu

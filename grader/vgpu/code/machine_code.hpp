@@ -52,4 +52,8 @@ bool loads_constant(const ptx::Instruction& in);
 // The loads of shared memory that ptxas merges, in the order of their instructions. Uses the marks.
 std::vector<MergedLoad> find_merged_loads(const Code& code, const FunctionView& view);
 
+// The stores of global memory that come right behind another one to the same sectors, in the order of their
+// instructions: L1 may still have that one and send both at once. Uses the marks.
+std::vector<std::uint32_t> find_following_stores(const Code& code, const FunctionView& view);
+
 }  // namespace warpgrade::vgpu

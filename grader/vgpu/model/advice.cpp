@@ -66,6 +66,8 @@ Traffic with_work_of(const device::Counters& better, const device::Counters& cou
     keep(traffic.path, better.inst_executed, counters.inst_executed);
     keep(traffic.load_cycles, better.global_load_sectors, counters.global_load_sectors);
     keep(traffic.store_lines, better.global_store_sectors, counters.global_store_sectors);
+    keep(traffic.collected_lines, better.global_store_sectors, counters.global_store_sectors);
+    keep(traffic.collected_sectors, better.global_store_sectors, counters.global_store_sectors);
     keep(traffic.missed_lines, better.global_load_sectors, counters.global_load_sectors);
     keep(traffic.shared_hits, better.global_load_sectors, counters.global_load_sectors);
     std::uint64_t scattered = traffic.scattered.sectors;

@@ -12,7 +12,7 @@ namespace warpgrade::vgpu {
 // In tenths of issue slots. What ptxas makes part of another instruction takes none (code/fused.hpp); what it adds is
 // `further` (machine_cost.hpp). A divergent branch costs both sides' overhead and the reconvergence.
 namespace issue_tenths {
-inline constexpr std::uint64_t instruction = 10, further = 10, divergence = 100;
+inline constexpr std::uint64_t instruction = 10, further = 10, divergence = 50;
 }
 // How long a warp takes to part and to meet again, in quarters of the latency of an addition.
 inline constexpr std::uint64_t divergence_time = 30;

@@ -217,13 +217,15 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double lines_a_sector =
         traffic.missed_lines > 0 ? std::min(number(traffic.missed_lines) / missed, 1.0) : 0.25;
     const double l2_reads = l2_loads * (read_sector_cost + lines_a_sector * read_line_cost);
-    const double l2_writes = (store_lines + further_lines) * written_line_cost + store_sectors * written_sector_cost +
+    const double sent_lines = std::max(store_lines - number(traffic.collected_lines), 0.0),
+                 sent_sectors = std::max(store_sectors - number(traffic.collected_sectors), 0.0);
+    const double l2_writes = (sent_lines + further_lines) * written_line_cost + sent_sectors * written_sector_cost +
                              number(c.atomic_cycles) * atomic_cycle_cost;
     const double l2_sectors = std::hypot(l2_reads, l2_writes);
     // Atomics that meet wait for one slice, however many there are; a multiprocessor sends L2 a sector in a cycle.
     time.l2_ns = std::max({l2_sectors * sector_bytes / device.l2_bytes_per_ns,
                            number(traffic.busiest_atomic_cycles) / atomic_cycles_of_slice * cycle_ns,
-                           store_sectors * busiest(spread.busiest_l1) * cycle_ns});
+                           sent_sectors * busiest(spread.busiest_l1) * cycle_ns});
 
     double lost = 0;
     if (distinct > capacity) {

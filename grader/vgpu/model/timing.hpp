@@ -111,6 +111,8 @@ struct Traffic {
     // Cycles that loads of global memory take in L1 (Access::l1_cycles), and lines that its stores touch. 0: unknown;
     // then as many as their sectors fill lines.
     std::uint64_t load_cycles = 0, store_lines = 0;
+    // Of its stores, the lines and sectors that L1 sends L2 together with those of the store before.
+    std::uint64_t collected_lines = 0, collected_sectors = 0;
     std::uint64_t missed_lines = 0;     // by loads of global memory, in L1, also of other blocks
     std::uint64_t fresh_writes = 0;     // sectors that stores made the first to touch
     std::uint64_t changed = 0;          // sectors that stores touched after loads

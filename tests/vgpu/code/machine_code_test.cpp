@@ -106,6 +106,25 @@ TEST_CASE("loads are not merged across what may change their memory, nor from on
     CHECK(apart(jump + additions(13) + "OVER:\n") == Merged{2, 2, 2, 2});
 }
 
+TEST_CASE("a store comes right behind another one to the same sector, unless something holds it back") {
+    const auto following = [](const std::string& between, const std::string& place) {
+        return decode("st.global.u32 [%d1], %r1;\n" + between + "st.global.u32 " + place + ", %r2;\n")
+            .following_stores.size();
+    };
+    CHECK(following("", "[%d1+4]") == 1);
+    CHECK(following("", "[%d1+-28]") == 1);
+    CHECK(following("add.s64 %d2, %d1, 8;\n", "[%d2]") == 1);
+    CHECK(following("", "[%d1+32]") == 0);
+    CHECK(following("", "[%d2+4]") == 0);
+    CHECK(following(additions(23), "[%d1+4]") == 1);
+    CHECK(following(additions(24), "[%d1+4]") == 0);
+    CHECK(following("ld.global.nc.u32 %r3, [%d3];\nld.shared.u32 %r3, [tile];\n", "[%d1+4]") == 1);
+    for (const char* holds : {"ld.global.u32 %r3, [%d3];\n", "bar.sync 0;\n", "fence.acq_rel.gpu;\n",
+                              "atom.global.add.u32 %r3, [%d3], 1;\n", "st.global.u32 [%d3], %r1;\n"})
+        CHECK(following(holds, "[%d1+4]") == 0);
+    CHECK(following("st.shared.u32 [tile], %r1;\n", "[%d1+4]") == 1);
+}
+
 TEST_CASE("a branch around little becomes predicates") {
     CHECK(is_predicated(additions(1)));
     CHECK(is_predicated(additions(12)));

@@ -110,6 +110,21 @@ TEST_CASE("stores that are the first to touch a sector are told from those that 
         0);
 }
 
+TEST_CASE("L1 sends what a store adds to a few lines together with the store before") {
+    // Each lane stores two words of its own, `bytes` behind its neighbour's.
+    const auto stores = [](unsigned bytes) {
+        Runner runner("mov.u32 %r1, %tid.x;\nmul.wide.u32 %d1, %r1, " + std::to_string(bytes) +
+                      ";\nadd.s64 %d1, %d1, %a;\nst.global.u32 [%d1], %r1;\nst.global.u32 [%d1+4], %r1;\n");
+        return runner.run(1, 20, 32).traffic;
+    };
+    CHECK(stores(8).store_lines == 20 * 2 * 2);
+    CHECK(stores(8).collected_lines == 20 * 2 * 55 / 100);
+    CHECK(stores(8).collected_sectors == 20 * 8 * 55 / 100);
+    CHECK(stores(24).collected_lines == 20 * 6 * 55 / 100);
+    CHECK(stores(28).collected_lines == 0);
+    CHECK(stores(28).collected_sectors == 0);
+}
+
 TEST_CASE("constant memory gives what is at one address in two cycles, neighbours that ptxas merges together") {
     // %r3 is the lane times `apart`, in bytes, or 0.
     const auto cycles = [](const std::string& load, unsigned apart) {

@@ -43,7 +43,7 @@ TEST_CASE("instructions and divergence take issue slots, waiting takes the warp'
     };
     const double issue = profile.issue_per_cycle;
     for (const Row& row : {Row{&C::inst_executed, 1, 0.5 * profile.arithmetic_latency},
-                           {&C::divergent_branches, 10, 30},
+                           {&C::divergent_branches, 5, 30},
                            {&C::barriers, 0, 30}}) {
         const KernelTime time = alone(row.counter);
         CHECK(cycles(time.issue_ns) == Approx(many * row.issue_slots / issue));
@@ -202,6 +202,9 @@ TEST_CASE("sectors go through L2, and those that differ through DRAM if L2 canno
     CHECK(time_of(loads, {.missed_lines = many}).l2_ns == Approx(many * (0.55 + 0.5) * l2));
     CHECK(time_of(stores, eighth).l2_ns == Approx(many * (1.57 / 4 + 1.25) * l2));
     CHECK(time_of(stores, {.store_lines = many}).l2_ns == Approx(many * (1.57 + 1.25) * l2));
+    // L1 sends some together.
+    const Traffic half{.store_lines = many, .collected_lines = many / 2, .collected_sectors = many / 4};
+    CHECK(time_of(stores, half).l2_ns == Approx(many * (1.57 / 2 + 1.25 * 3 / 4) * l2));
     // Fewer come from L2 if L1 is known to have them.
     loads.global_load_l1_hits = many * 15 / 16;
     CHECK(time_of(loads, {.footprint_bytes = many * 32 / 16}).l2_ns == Approx(many / 16.0 * read * l2).epsilon(0.02));
@@ -268,9 +271,9 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
     const auto changed = [&](double part) {
         Traffic traffic = bytes(part);
         traffic.changed = static_cast<std::uint64_t>(part * capacity);
-        device::Counters once;
-        once.global_load_sectors = once.global_store_sectors = traffic.changed;
-        return time_of(once, traffic).dram_ns;
+        device::Counters both;
+        both.global_load_sectors = both.global_store_sectors = traffic.changed;
+        return time_of(both, traffic).dram_ns;
     };
     CHECK(changed(24.0 / 50) == 0);
     CHECK(changed(32.0 / 50) == Approx(0.64 * capacity * dram).epsilon(1e-3));
