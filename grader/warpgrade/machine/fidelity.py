@@ -68,7 +68,7 @@ MODELLED = [
     ),
     Modelled(
         "times of held-out kernels",
-        "half of 59 kernels within a factor of 1.17, nine tenths within 1.43, the worst 2.12 off",
+        "half of 59 kernels within a factor of 1.14, nine tenths within 1.43, the worst 2.02 off",
     ),
 ]
 
