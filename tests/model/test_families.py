@@ -56,7 +56,8 @@ def modelled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     tables, kernels = [], {}
     for program in sorted(FOLDER.glob(f"{held_out.name}_*.cu")):
         command = [str(ROOT / "warpgrade"), "run", str(program), "-q", "-D", "REPEATS=0", "--checks", "none",
-                   "--device", f"vgpu:{held_out.profile}", "--instructions", "0", "--json", str(profile), "-I", str(ROOT / "labs" / "common"),
+                   "--device", f"vgpu:{held_out.profile}", "--instructions", "0", "--json", str(profile),
+                   "-I", str(ROOT / "labs" / "common"),
                    "-X", "-std=c++20"]  # fmt: skip
         tables.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         for kernel in json.loads(profile.read_text(encoding="utf-8"))["kernels"]:
