@@ -16,7 +16,8 @@ TEST_CASE("the profiles' numbers are those that the labs were proved with") {
          "9 0 132 2048 32 65536 233472 232448 1024 262144 52428800 85017493504 1.98 2.619 5120 3000 5500 4 4 23 33 260 "
          "600 64"},
         {"h200",
-         "9 0 132 2048 32 65536 233472 232448 1024 262144 62914560 150108897280 1.98 3.201 6016 4200 5500 4 4 23 33 260 "
+         "9 0 132 2048 32 65536 233472 232448 1024 262144 62914560 150108897280 1.98 3.201 6016 4200 5500 4 4 23 33 "
+         "260 "
          "600 64"},
         {"b200",
          "10 0 148 2048 32 65536 233472 232448 1024 262144 132120576 191501434880 1.965 3.996 7680 6900 9000 4 4 23 37 "
@@ -100,8 +101,9 @@ TEST_CASE("profiles and slices that there are not are refused with what there is
         }
         return "";
     };
-    CHECK_THAT(message("v100"),
-               Contains("unknown device profile 'v100'; use one of h100, h200, b200, rtx5090, rtx4090, a100, rtx3060, t4,"));
+    CHECK_THAT(
+        message("v100"),
+        Contains("unknown device profile 'v100'; use one of h100, h200, b200, rtx5090, rtx4090, a100, rtx3060, t4,"));
     CHECK_THAT(message("h100:0"), Contains("a slice of h100 has 1 to 132 multiprocessors, not 0"));
     CHECK_THAT(message("h100:133"), Contains("not 133"));
     for (const char* odd : {"h100:", "h100:4x", "h100:x", "h100:-1", "h100:99999999999"})
