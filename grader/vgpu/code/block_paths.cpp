@@ -58,10 +58,6 @@ bool counts(const FunctionView& view, std::uint32_t begin, std::uint32_t end) {
     return false;
 }
 
-bool is_global(const ptx::Instruction& in, std::string_view opcode) {
-    return in.opcode == opcode && std::ranges::find(in.modifiers, "global") != in.modifiers.end();
-}
-
 // Runs the steps, in the best order, once their registers are ready, and returns when the last one starts.
 std::uint64_t run(const std::vector<const Step*>& steps, std::map<std::uint32_t, std::uint64_t>& ready) {
     std::uint64_t end = 0, barrier = 0;

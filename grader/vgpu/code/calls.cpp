@@ -10,11 +10,17 @@ constexpr std::uint64_t call_instructions = 10, call_time = 74, stack_time = 85,
 
 }  // namespace
 
-void add_call_cost(Code& code, const FunctionCode& function, std::uint32_t saved_registers) {
+void add_call_cost(Code& code, const FunctionCode& function, const SavedRegisters* saved) {
+    std::uint64_t registers = 0;
+    if (saved != nullptr) {
+        const auto called = saved->find(function.name);
+        if (called == saved->end()) return;
+        registers = called->second;
+    }
     BasicBlock& block = code.blocks[function.entry_block];
-    block.cost.further += call_instructions + 2 * std::uint64_t{saved_registers};
-    block.cost.stack_requests += 2 * std::uint64_t{saved_registers};
-    block.path += block.turns * (call_time + (saved_registers > 0 ? stack_time + saved_time * saved_registers : 0));
+    block.cost.further += call_instructions + 2 * registers;
+    block.cost.stack_requests += 2 * registers;
+    block.path += block.turns * (call_time + (registers > 0 ? stack_time + saved_time * registers : 0));
 }
 
 }  // namespace warpgrade::vgpu

@@ -13,8 +13,8 @@ namespace warpgrade::vgpu {
 // not here.
 using SavedRegisters = std::unordered_map<std::string, std::uint32_t>;
 
-// Adds what a call takes, and the way back, to the block with which the function begins. Before find_block_costs, after
-// find_block_paths.
-void add_call_cost(Code& code, const FunctionCode& function, std::uint32_t saved_registers);
+// Adds what a call takes, and the way back, to the block with which the function begins, unless ptxas does not call it.
+// Null: it calls all, which save nothing. Before find_block_costs, after find_block_paths.
+void add_call_cost(Code& code, const FunctionCode& function, const SavedRegisters* saved);
 
 }  // namespace warpgrade::vgpu

@@ -153,10 +153,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         std::ranges::copy(loads.chained, std::back_inserter(code.chained_loads));
         std::ranges::copy(loads.irregular, std::back_inserter(code.irregular_loads));
         std::ranges::copy(loads.waits, std::back_inserter(code.load_waits));
-        if (i > 0 && saved == nullptr)
-            add_call_cost(code, code.functions[i], 0);
-        else if (i > 0 && saved->contains(builder.queue[i]->name))
-            add_call_cost(code, code.functions[i], saved->at(builder.queue[i]->name));
+        if (i > 0) add_call_cost(code, code.functions[i], saved);
         find_block_costs(code, code.functions[i]);
         code.polls |= polls(code, view);
     }

@@ -22,8 +22,8 @@ struct SymbolPlace {
 using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
 
 // Decodes the kernel and every function that it can reach. Unsupported PTX throws a PtxError with its line.
-// `steps`: an access of memory ends its basic block, so that another warp can run behind it. `saved`: if null, ptxas
-// calls all functions, which save nothing.
+// `steps`: an access of memory ends its basic block, so that another warp can run behind it. `saved`: see
+// add_call_cost.
 Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
                    const OpcodeTable& opcodes, bool steps = false, const SavedRegisters* saved = nullptr);
 

@@ -130,19 +130,14 @@ unsigned mergeable_words(const ptx::Instruction& in) {
 
 // Behind it, memory may hold something else.
 bool changes_shared_memory(const ptx::Instruction& in) {
-    if (in.opcode == "st") return std::ranges::find(in.modifiers, "global") == in.modifiers.end();
+    if (in.opcode == "st") return !is_global(in, "st");
     return in.opcode == "bar" || in.opcode == "barrier" || in.opcode == "atom" || in.opcode == "red" || in.is_call();
-}
-
-bool is_of_global_memory(const ptx::Instruction& in) {
-    return std::ranges::find(in.modifiers, "global") != in.modifiers.end();
 }
 
 // Stores do not come right behind others that are on the other side of it.
 bool holds_stores_back(const ptx::Instruction& in) {
-    return (in.opcode == "ld" && is_of_global_memory(in) && !loads_constant(in)) || in.opcode == "bar" ||
-           in.opcode == "barrier" || in.opcode == "membar" || in.opcode == "fence" || in.opcode == "atom" ||
-           in.is_call();
+    return (is_global(in, "ld") && !loads_constant(in)) || in.opcode == "bar" || in.opcode == "barrier" ||
+           in.opcode == "membar" || in.opcode == "fence" || in.opcode == "atom" || in.is_call();
 }
 
 using WordsByOffset = std::map<std::int64_t, std::vector<std::uint32_t>>;  // instructions by offset
@@ -166,6 +161,10 @@ void merge(const WordsByOffset& words, unsigned most, unsigned alignment, std::v
 
 }  // namespace
 
+bool is_global(const ptx::Instruction& in, std::string_view opcode) {
+    return in.opcode == opcode && std::ranges::find(in.modifiers, "global") != in.modifiers.end();
+}
+
 bool has_slow_path(const ptx::Instruction& in) {
     return (in.opcode == "div" || in.opcode == "sqrt" || in.opcode == "rcp") && !in.modifiers.empty() &&
            ptx::is_floating(ptx::parse_type(in.modifiers.back())) &&
@@ -183,8 +182,7 @@ void find_predicated_branches(Code& code, const FunctionView& view) {
     const auto decides_by_load = [&](const BasicBlock& block) {
         if (!block.conditional) return false;
         for (std::uint32_t insn = block.begin; insn < block.end; ++insn)
-            if (const ptx::Instruction* in = view.source_of(insn); in && in->opcode == "ld" && is_of_global_memory(*in))
-                return true;
+            if (const ptx::Instruction* in = view.source_of(insn); in && is_global(*in, "ld")) return true;
         return false;
     };
     const PostDominators meets(code, function);
@@ -292,7 +290,7 @@ std::vector<std::uint32_t> find_following_stores(const Code& code, const Functio
             if (in == nullptr) continue;
             ++since;
             if (holds_stores_back(*in)) forget();
-            if (in->opcode != "st" || !is_of_global_memory(*in) || in->operands.empty()) continue;
+            if (!is_global(*in, "st") || in->operands.empty()) continue;
             const Place place = place_of(in->operands[0], sums);
             if (since <= moved_past_at_most && before.reg == place.reg && before.symbol == place.symbol &&
                 std::abs(place.offset - before.offset) < sector_bytes)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vgpu/code/function_view.hpp"
@@ -14,6 +15,9 @@ namespace warpgrade::vgpu {
 // Marks those branches of a function that skip so little that ptxas executes it under a predicate, and which blocks
 // become one by that: a stretch.
 void find_predicated_branches(Code& code, const FunctionView& view);
+
+// True if it has this opcode, and accesses global memory.
+bool is_global(const ptx::Instruction& in, std::string_view opcode);
 
 // ptxas moves an instruction past others, but not far: of a few bodies of a loop that do not wait for each other it
 // mixes one or two (counted in machine code of sums of forces).

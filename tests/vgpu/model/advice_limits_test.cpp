@@ -209,7 +209,7 @@ TEST_CASE("a warp that parts costs what its instructions cost and what parting c
     a.line().branches = 10 * many, a.line().divergent = 8 * many;
     a.line().slots = 100.0 * many, a.line().idle = 50.0 * many;
     a.counters.inst_executed = 100 * many, a.counters.divergent_branches = 8 * many;
-    // An issue slot for an instruction, 10 for a warp that parts: 50 + 80 of 180.
+    // An issue slot for an instruction, 5 for a warp that parts: 50 + 40 of 140.
     CHECK_THAT(a.message(device::rules::divergence), Contains("(about 66 % of the kernel's time)"));
 }
 
